@@ -1,0 +1,3 @@
+//! From the typed words to the exit code, nothing else.
+
+fn main() {}

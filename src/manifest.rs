@@ -1,0 +1,110 @@
+//! The objects we want: an identity, a JSON value that is never squeezed through a type, and the order of applying.
+//!
+//! Pure data.
+
+use std::fmt;
+
+use serde_json::Value;
+use thiserror::Error;
+
+/// What names an object on a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId {
+    /// `v1`, `apps/v1`.
+    pub api_version: String,
+    /// `DaemonSet`.
+    pub kind: String,
+    /// The namespace; none for an object of the whole cluster.
+    pub namespace: Option<String>,
+    /// `metadata.name`.
+    pub name: String,
+}
+
+/// Why a value is not an object that can be named.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{field} is missing or not a string")]
+pub struct Unnamed {
+    /// `apiVersion`, `kind` or `metadata.name`.
+    pub field: &'static str,
+}
+
+impl ObjectId {
+    /// Reads the identity of `object`.
+    pub fn of(object: &Value) -> Result<Self, Unnamed> {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        Ok(Self {
+            api_version: text("/apiVersion").ok_or(Unnamed { field: "apiVersion" })?,
+            kind: text("/kind").ok_or(Unnamed { field: "kind" })?,
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name").ok_or(Unnamed { field: "metadata.name" })?,
+        })
+    }
+
+    /// `apps` of `apps/v1`; empty for the core group.
+    pub fn group(&self) -> &str {
+        self.api_version.split_once('/').map_or("", |(group, _)| group)
+    }
+
+    /// `v1` of `apps/v1`.
+    pub fn version(&self) -> &str {
+        self.api_version.split_once('/').map_or(self.api_version.as_str(), |(_, version)| version)
+    }
+}
+
+impl fmt::Display for ObjectId {
+    /// As kubectl prints it: `daemonset.apps/bpfman-daemon`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind.to_lowercase())?;
+        if !self.group().is_empty() {
+            write!(f, ".{}", self.group())?;
+        }
+        write!(f, "/{}", self.name)
+    }
+}
+
+/// An object as we want it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// Its identity, read from `object`.
+    pub id: ObjectId,
+    /// The whole object, as it is sent.
+    pub object: Value,
+    /// The file it came from, for messages.
+    pub source: String,
+}
+
+/// The place of a kind in the order of applying: what others need comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The namespace, with the pod-security labels that the pods need.
+    Namespace,
+    /// RBAC and SCC: what the pods may do.
+    Permissions,
+    /// `ConfigMap`s, the CSI driver, and every kind that has no place of its own.
+    Settings,
+    /// Services.
+    Services,
+    /// Service monitors.
+    Monitors,
+    /// What starts pods.
+    Workloads,
+}
+
+impl Stage {
+    /// The stage of `kind`.
+    pub fn of(kind: &str) -> Self {
+        match kind {
+            "Namespace" => Self::Namespace,
+            "ServiceAccount"
+            | "Role"
+            | "ClusterRole"
+            | "RoleBinding"
+            | "ClusterRoleBinding"
+            | "SecurityContextConstraints" => Self::Permissions,
+            "Service" => Self::Services,
+            "ServiceMonitor" | "PodMonitor" => Self::Monitors,
+            "DaemonSet" | "Deployment" | "StatefulSet" | "Job" | "CronJob" | "Pod" => Self::Workloads,
+            _ => Self::Settings,
+        }
+    }
+}
