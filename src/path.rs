@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 /// One step down from an object, a list or a set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// The field of an object, the key of a map.
     Field(String),
@@ -21,7 +21,7 @@ pub enum Step {
 }
 
 /// The steps from an object's root to one of its values; empty for the object itself.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FieldPath(pub Vec<Step>);
 
 impl FieldPath {

@@ -1,0 +1,69 @@
+//! Live fields that others have set and that the desired object does not mention.
+//!
+//! Takes both objects, gives paths with their owners. What the server has filled in is owned by nobody and does not
+//! show, unless it was filled into an object that an update created: then it belongs to that client. Pure functions.
+
+use serde_json::Value;
+
+use super::bookkeeping;
+use super::empties::{is_empty_map, is_nothing};
+use crate::ownership::{FieldSet, Managers, Owner, value_at};
+use crate::path::FieldPath;
+
+/// A live value that is neither ours nor wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Foreign {
+    /// Where it stands.
+    pub path: FieldPath,
+    /// What it is.
+    pub value: Value,
+    /// Who owns it or anything in it.
+    pub owners: Vec<Owner>,
+}
+
+/// The fields of `live` that others own, that apply by `field_manager` does not own, and that `desired`, the object
+/// as it is sent, does not have. Empty values are left out; so is all that is in a value that is given whole.
+pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreign> {
+    let managers = Managers::of(live);
+    let ours = managers.applied_by(field_manager);
+    let others = managers.entries.iter().filter(|entry| Some(*entry) != ours);
+    let mut paths: Vec<FieldPath> = others
+        .flat_map(|entry| entry.fields.paths())
+        .filter(|path| !path.0.is_empty() && !bookkeeping::is_bookkeeping(path))
+        .filter_map(|path| first_absent(desired, &path))
+        .filter(|path| ours.is_none_or(|ours| !owns(&ours.fields, path)))
+        .collect();
+    paths.sort_by_cached_key(ToString::to_string);
+    paths.dedup();
+    let shown = |path: FieldPath| {
+        let value = value_at(live, &path).filter(|value| !is_nothing(value) && !is_empty_map(value))?.clone();
+        Some(Foreign { owners: managers.owners(live, &path), path, value })
+    };
+    paths.into_iter().filter_map(shown).collect()
+}
+
+/// The shortest beginning of `path` that leads to nothing in `object`.
+fn first_absent(object: &Value, path: &FieldPath) -> Option<FieldPath> {
+    let mut value = object;
+    let mut at = FieldPath::default();
+    for step in &path.0 {
+        at = at.join(step.clone());
+        match value_at(value, &FieldPath(vec![step.clone()])) {
+            Some(below) => value = below,
+            None => return Some(at),
+        }
+    }
+    None
+}
+
+/// Whether `path` is owned, or something above that counts as one, or something below.
+fn owns(set: &FieldSet, path: &FieldPath) -> bool {
+    let mut set = set;
+    for step in &path.0 {
+        match set.step(step) {
+            Some(below) => set = below,
+            None => return false,
+        }
+    }
+    set.owns_anything()
+}

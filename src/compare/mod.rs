@@ -1,0 +1,102 @@
+//! What an apply would change: the live object beside the result of the server's dry run.
+//!
+//! Takes JSON values, gives changes with their owners, what was left out and why, and what happens to ownership.
+//! `in_sync` answers without a dry run whether there is anything to do. Pure functions.
+
+mod align;
+mod bookkeeping;
+mod changes;
+mod empties;
+mod foreign;
+mod in_sync;
+
+use serde_json::Value;
+
+pub use bookkeeping::Hidden;
+pub use changes::Change;
+pub use foreign::{Foreign, foreign};
+pub use in_sync::{Difference, Verdict, What, in_sync};
+
+use crate::ownership::{Entry, Managers, Owner, value_at};
+use crate::path::FieldPath;
+
+/// The live object beside the wanted one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The live object without the server's bookkeeping; none when it does not exist.
+    pub live: Option<Value>,
+    /// The wanted object without it. An empty value that counts for nothing stands here as it stands in `live`.
+    pub wanted: Value,
+    /// The values that differ, in the order of the document.
+    pub changes: Vec<Change>,
+    /// The bookkeeping that differs too, and why it does not count.
+    pub hidden: Vec<Hidden>,
+    /// Fields that we owned and give up, though their values stay since others own them.
+    pub released: Vec<Released>,
+    /// Whether an apply changes what is recorded as ours, be it that no value changes.
+    pub records_ownership: bool,
+    /// Whether an apply starts the pods of the live object anew.
+    pub restarts_pods: bool,
+}
+
+/// A field that is no longer wanted, and that others keep alive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Released {
+    /// Where it stands.
+    pub path: FieldPath,
+    /// Who owns it after the apply.
+    pub owners: Vec<Owner>,
+}
+
+impl Comparison {
+    /// Whether an apply would leave all values as they are, and give up none.
+    pub fn unchanged(&self) -> bool {
+        self.changes.is_empty() && self.released.is_empty()
+    }
+}
+
+/// Compares `live` with `wanted`, the result of a dry run of an apply by `field_manager`.
+pub fn compare(live: Option<&Value>, wanted: &Value, field_manager: &str) -> Comparison {
+    let owners = live.map(Managers::of).unwrap_or_default();
+    let wanted_owners = Managers::of(wanted);
+    let ours = owners.applied_by(field_manager);
+    let ours_after = wanted_owners.applied_by(field_manager);
+    let released = ours.map(|ours| released(ours, ours_after, &wanted_owners, wanted)).unwrap_or_default();
+    let records_ownership = recorded(ours) != recorded(ours_after);
+
+    let (live, wanted, hidden) = bookkeeping::take_out(live, wanted, ours_after.map(|entry| &entry.fields));
+    let (changes, wanted) = changes::find(live.as_ref(), &wanted, &owners, &wanted_owners);
+    let restarts_pods = live.is_some() && has_pods(&wanted) && changes.iter().any(|change| in_template(&change.path));
+    Comparison { live, wanted, changes, hidden, released, records_ownership, restarts_pods }
+}
+
+fn recorded(entry: Option<&Entry>) -> Option<(&str, &crate::ownership::FieldSet)> {
+    entry.map(|entry| (entry.api_version.as_str(), &entry.fields))
+}
+
+fn released(ours: &Entry, after: Option<&Entry>, managers: &Managers, wanted: &Value) -> Vec<Released> {
+    let mut released: Vec<Released> = Vec::new();
+    for path in ours.fields.paths() {
+        let still_ours = after.is_some_and(|after| after.fields.at(&path).is_some());
+        let told = released.last().is_some_and(|above| above.path.contains(&path));
+        if still_ours || told || value_at(wanted, &path).is_none() {
+            continue;
+        }
+        // A value without owner is the server's own default, come back in place of ours.
+        let mut owners = managers.owners(wanted, &path);
+        owners.retain(|owner| after.is_none_or(|after| after.owner != *owner));
+        if !owners.is_empty() {
+            released.push(Released { path, owners });
+        }
+    }
+    released
+}
+
+fn has_pods(object: &Value) -> bool {
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+    matches!(kind, "DaemonSet" | "Deployment" | "StatefulSet")
+}
+
+fn in_template(path: &FieldPath) -> bool {
+    FieldPath::default().field("spec").field("template").contains(path)
+}

@@ -1,0 +1,66 @@
+//! Finding values in an object: what stands at a path, which list item a key means, when two values are the same.
+//!
+//! Pure functions.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::path::{FieldPath, Step};
+
+/// The value at `path` in `object`.
+///
+/// A key field that the item leaves out matches any key value: the server's field sets name keys that it filled in
+/// itself, such as `protocol`. An item that has them all wins over one that leaves some out.
+pub fn value_at<'a>(object: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+    path.0.iter().try_fold(object, |value, step| match step {
+        Step::Field(name) => value.get(name),
+        Step::Index(index) => value.get(index),
+        Step::Keys(_) | Step::Item(_) => position(value, step).and_then(|index| value.get(index)),
+    })
+}
+
+/// The place of the item of `list` that `step` means.
+pub(super) fn position(list: &Value, step: &Step) -> Option<usize> {
+    let items = list.as_array()?;
+    let exact = |item: &Value| match step {
+        Step::Keys(keys) => keys.iter().all(|(key, value)| item.get(key).is_some_and(|found| same(found, value))),
+        _ => true,
+    };
+    let matches = || items.iter().enumerate().filter(|(index, item)| is_item(step, item, *index));
+    matches().find(|(_, item)| exact(item)).or_else(|| matches().next()).map(|(index, _)| index)
+}
+
+/// Whether `step` means the list item `item`, which stands at `index`.
+pub fn is_item(step: &Step, item: &Value, index: usize) -> bool {
+    match step {
+        Step::Field(_) => false,
+        Step::Index(wanted) => *wanted == index,
+        Step::Item(value) => same(value, item),
+        Step::Keys(keys) => has_keys(item, keys),
+    }
+}
+
+fn has_keys(item: &Value, keys: &BTreeMap<String, Value>) -> bool {
+    let Some(fields) = item.as_object() else { return false };
+    let given = |key: &String| fields.get(key);
+    keys.keys().any(|key| given(key).is_some())
+        && keys.iter().all(|(key, value)| given(key).is_none_or(|found| same(found, value)))
+}
+
+/// Whether two values are equal; unlike `==`, 1 and 1.0 are.
+pub fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right || (left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64()
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(key, value)| right.get(key).is_some_and(|found| same(value, found)))
+        }
+        _ => left == right,
+    }
+}
