@@ -1,11 +1,12 @@
 //! Live fields that others have set and that the desired object does not mention.
 //!
-//! Takes both objects, gives paths with their owners. What the server has filled in is owned by nobody and does not
-//! show, unless it was filled into an object that an update created: then it belongs to that client. Pure functions.
+//! Takes both objects, gives paths with their owners. What the server has filled in is owned by nobody, or by the client
+//! that created the object with an update; it does not show either way. Pure functions.
 
 use serde_json::Value;
 
 use super::bookkeeping;
+use super::defaults;
 use super::empties::{is_empty_map, is_nothing};
 use crate::ownership::{FieldSet, Managers, Owner, value_at};
 use crate::path::FieldPath;
@@ -25,6 +26,8 @@ pub struct Foreign {
 /// as it is sent, does not have. Empty values are left out; so is all that is in a value that is given whole.
 pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreign> {
     let managers = Managers::of(live);
+    let (_, live, _) = bookkeeping::take_out(None, live, None);
+    let live = &live;
     let ours = managers.applied_by(field_manager);
     let others = managers.entries.iter().filter(|entry| Some(*entry) != ours);
     let mut paths: Vec<FieldPath> = others
@@ -37,6 +40,9 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
     paths.dedup();
     let shown = |path: FieldPath| {
         let value = value_at(live, &path).filter(|value| !is_nothing(value) && !is_empty_map(value))?.clone();
+        if defaults::is_default(live, &path, &value) {
+            return None;
+        }
         Some(Foreign { owners: managers.owners(live, &path), path, value })
     };
     paths.into_iter().filter_map(shown).collect()

@@ -187,8 +187,9 @@ impl Check<'_> {
 fn names(step: &Step, set: &FieldSet, item: &Value) -> bool {
     match step {
         Step::Keys(keys) => keys.iter().all(|(key, value)| match item.get(key) {
-            Some(given) => same(given, value) && set.field(key).is_some(),
-            None => set.field(key).is_none(),
+            // An item that counts as one, such as an owner reference, lists no fields at all.
+            Some(given) => same(given, value) && (set.is_leaf() || set.field(key).is_some()),
+            None => !set.is_leaf() && set.field(key).is_none(),
         }),
         Step::Item(value) => same(value, item),
         Step::Field(_) | Step::Index(_) => false,

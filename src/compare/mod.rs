@@ -6,9 +6,11 @@
 mod align;
 mod bookkeeping;
 mod changes;
+mod defaults;
 mod empties;
 mod foreign;
 mod in_sync;
+mod overlay;
 
 use serde_json::Value;
 
@@ -16,6 +18,7 @@ pub use bookkeeping::Hidden;
 pub use changes::Change;
 pub use foreign::{Foreign, foreign};
 pub use in_sync::{Difference, Verdict, What, in_sync};
+pub use overlay::overlay;
 
 use crate::ownership::{Entry, Managers, Owner, value_at};
 use crate::path::FieldPath;
@@ -49,6 +52,12 @@ pub struct Released {
 }
 
 impl Comparison {
+    /// Whether an apply changes the value at `path` or anything in it. A conflict over a value that it does not change
+    /// is one of form, such as over an empty map that a controller has written into a list that counts as one.
+    pub fn touches(&self, path: &FieldPath) -> bool {
+        self.changes.iter().any(|change| path.contains(&change.path) || change.path.contains(path))
+    }
+
     /// Whether an apply would leave all values as they are, and give up none.
     pub fn unchanged(&self) -> bool {
         self.changes.is_empty() && self.released.is_empty()

@@ -1,1 +1,4 @@
 //! The one test binary: a module a subject.
+
+mod compare;
+mod ownership;

@@ -1,0 +1,341 @@
+//! What an apply would change, told from objects that a real API server (1.36.3) answered with.
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes the hashes")]
+
+use bpfman_config::compare::{Comparison, Verdict, compare, foreign, in_sync, overlay};
+use bpfman_config::ownership::resolve;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+const MANAGER: &str = "bpfman-config";
+
+struct Fixture {
+    desired: Value,
+    live: Value,
+    wanted: Value,
+}
+
+fn fixture(name: &str) -> Fixture {
+    let path = format!("{}/tests/fixtures/ownership/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let mut sides: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    Fixture { desired: sides["desired"].take(), live: sides["live"].take(), wanted: sides["wanted"].take() }
+}
+
+/// All that is known of an object, line by line.
+fn told(fixture: &Fixture) -> String {
+    let comparison = compare(Some(&fixture.live).filter(|live| !live.is_null()), &fixture.wanted, MANAGER);
+    let mut lines = vec![verdict(&fixture.desired, &fixture.live)];
+    lines.extend(changes(&comparison));
+    lines.extend(comparison.released.iter().map(|field| format!("released {}", field.path)));
+    lines.extend(comparison.hidden.iter().map(|field| format!("hidden {}: {}", field.path, field.reason)));
+    lines.extend(comparison.records_ownership.then(|| "records ownership".into()));
+    lines.extend(comparison.restarts_pods.then(|| "restarts pods".into()));
+    let foreign = foreign(&fixture.desired, &fixture.live, MANAGER);
+    lines.extend(foreign.iter().map(|field| format!("foreign {} ({})", field.path, field.owners[0].manager)));
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn changes(comparison: &Comparison) -> Vec<String> {
+    let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+    let line = |change: &bpfman_config::compare::Change| {
+        let owners: Vec<&str> = change.owners.iter().map(|owner| owner.manager.as_str()).collect();
+        format!("{}: {} -> {} ({})", change.path, side(&change.live), side(&change.wanted), owners.join(", "))
+    };
+    comparison.changes.iter().map(line).collect()
+}
+
+fn verdict(desired: &Value, live: &Value) -> String {
+    match in_sync(desired, live, MANAGER) {
+        Verdict::InSync => "in sync".into(),
+        Verdict::Terminating => "terminating".into(),
+        Verdict::Differs(found) => {
+            let found: Vec<String> = found.iter().map(|found| format!("{} {}", found.path, found.what)).collect();
+            format!("differs: {}", found.join("; "))
+        }
+    }
+}
+
+fn check(name: &str, expected: &Expect) {
+    expected.assert_eq(&told(&fixture(name)));
+}
+
+#[test]
+fn an_applied_object_is_in_sync() {
+    check(
+        "fresh",
+        &expect![[r#"
+        in sync
+    "#]],
+    );
+}
+
+/// k3s-io/helm-controller#343, kubernetes/kubernetes#99003, kubernetes/website#16725.
+#[test]
+fn edits_by_hand_are_changes_and_additions_are_foreign() {
+    check(
+        "edited",
+        &expect![[r#"
+        differs: spec.template.spec.containers[name="main"].image not owned by us; spec.template.spec.tolerations not owned by us
+        spec.template.spec.containers[name="main"].image: "quay.io/x/main:debug" -> "quay.io/x/main:v1" (kubectl-set, node-tuner)
+        spec.template.spec.tolerations[0]: {"key":"z","operator":"Exists"} -> - (node-tuner)
+        hidden metadata.managedFields: who owns which field; shown beside each change
+        hidden metadata.generation: counts the writes of the spec
+        hidden metadata.annotations["deprecated.daemonset.template.generation"]: counts the pod templates
+        records ownership
+        restarts pods
+        foreign metadata.labels["a.b/c"] (kubectl-label)
+        foreign spec.template.metadata.annotations["kubectl.kubernetes.io/restartedAt"] (kubectl-rollout)
+        foreign spec.template.spec.containers[name="main"].env[name="DEBUG"] (kubectl-edit)
+    "#]],
+    );
+}
+
+/// kubernetes/kubernetes#99003: a field that another manager still owns stays when we drop it.
+#[test]
+fn a_field_that_others_keep_alive_is_released() {
+    check(
+        "released",
+        &expect![[r#"
+        differs: data.legacy no longer wanted
+        released data.legacy
+        hidden metadata.managedFields: who owns which field; shown beside each change
+        records ownership
+    "#]],
+    );
+}
+
+/// kubernetes/kubernetes#39188, #105610: ports are told apart by number and protocol.
+#[test]
+fn the_same_port_for_udp_is_removed_alone() {
+    check(
+        "ports",
+        &expect![[r#"
+        differs: spec.ports[port=53,protocol="UDP"] no longer wanted
+        spec.ports[port=53,protocol="UDP"]: {"name":"dns-udp","port":53,"protocol":"UDP","targetPort":53} -> - (bpfman-config)
+        hidden metadata.managedFields: who owns which field; shown beside each change
+        records ownership
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_scale_changed_comes_back() {
+    check(
+        "scaled",
+        &expect![[r#"
+        differs: spec.replicas not owned by us
+        spec.replicas: 3 -> 1 (kubectl)
+        hidden metadata.managedFields: who owns which field; shown beside each change
+        hidden metadata.generation: counts the writes of the spec
+        records ownership
+    "#]],
+    );
+}
+
+/// curie-eng/curie#1190: what the server picks anew each time stays out of the comparison.
+#[test]
+fn a_created_object_has_nothing_that_the_server_picked() {
+    let created = fixture("created");
+    let comparison = compare(None, &created.wanted, MANAGER);
+    expect![[r#"
+        {
+          "apiVersion": "v1",
+          "kind": "Service",
+          "metadata": {
+            "name": "probe",
+            "namespace": "bpfman"
+          },
+          "spec": {
+            "internalTrafficPolicy": "Cluster",
+            "ports": [
+              {
+                "name": "dns-tcp",
+                "port": 53,
+                "protocol": "TCP",
+                "targetPort": 53
+              },
+              {
+                "name": "dns-udp",
+                "port": 53,
+                "protocol": "UDP",
+                "targetPort": 53
+              }
+            ],
+            "selector": {
+              "name": "probe"
+            },
+            "sessionAffinity": "None",
+            "type": "ClusterIP"
+          }
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&comparison.wanted).unwrap());
+    let mut headless = created.wanted;
+    headless["spec"]["clusterIP"] = json!("None");
+    let ours = headless.pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec").unwrap();
+    ours["f:clusterIP"] = json!({});
+    assert_eq!(compare(None, &headless, MANAGER).wanted["spec"]["clusterIP"], "None");
+}
+
+#[test]
+fn hollow_structs_of_a_go_controller_are_no_change() {
+    check(
+        "hollow",
+        &expect![[r#"
+        differs: (root) not owned by us
+        hidden metadata.managedFields: who owns which field; shown beside each change
+        hidden metadata.generation: counts the writes of the spec
+        records ownership
+    "#]],
+    );
+    let Fixture { live, wanted, .. } = fixture("hollow");
+    let comparison = compare(Some(&live), &wanted, MANAGER);
+    assert!(!comparison.touches(&resolve(".spec.endpoints", &live).unwrap()));
+    assert_eq!(comparison.live, Some(comparison.wanted));
+}
+
+#[test]
+fn empty_values_count_only_where_they_mean_something() {
+    let custom = "monitoring.coreos.com/v1";
+    let expected = [
+        ("apps/v1", json!({"v": {"name": 1, "emptyDir": {}}}), json!({"v": {"name": 1}}), 1),
+        ("networking.k8s.io/v1", json!({"peer": {"a": 1, "namespaceSelector": {}}}), json!({"peer": {"a": 1}}), 1),
+        ("apps/v1", json!({"args": [], "x": null}), json!({}), 0),
+        ("apps/v1", json!({"one": 1}), json!({"one": 1.0}), 0),
+        (custom, json!({"tls": {"ca": {}, "cert": {}, "skip": true}}), json!({"tls": {"skip": true}}), 0),
+        (custom, json!({"tls": {"skip": true}}), json!({"tls": {"ca": {}, "skip": true}}), 0),
+        (custom, json!({"tls": {"ca": {}, "skip": true}}), json!({"tls": {"skip": false}}), 1),
+        (custom, json!({"v": {"name": 1, "emptyDir": {}}}), json!({"v": {"name": 1, "hostPath": {"path": "/"}}}), 2),
+        (custom, json!({"storage": {"emptyDir": {}}}), json!({"storage": {}}), 1),
+        (custom, json!({"users": null}), json!({}), 0),
+    ];
+    for (version, live, wanted, count) in expected {
+        let object = |spec: &Value| json!({"apiVersion": version, "kind": "Probe", "spec": spec});
+        let comparison = compare(Some(&object(&live)), &object(&wanted), MANAGER);
+        assert_eq!(comparison.changes.len(), count, "{live} beside {wanted}: {:?}", changes(&comparison));
+    }
+}
+
+#[test]
+fn lists_without_keys_are_compared_item_by_item() {
+    let list = |items: &str| json!({"apiVersion": "v1", "kind": "Probe", "list": items.split(' ').collect::<Vec<_>>()});
+    let told: Vec<String> = [
+        ("a b c", "a c"),
+        ("a c", "a b c"),
+        ("a b c", "a x c"),
+        ("a b c d", "x a c y"),
+        ("a b c d e", "a x e"),
+        ("a b", "b a"),
+        ("a a a", "a a"),
+    ]
+    .iter()
+    .map(|(live, wanted)| {
+        let found = changes(&compare(Some(&list(live)), &list(wanted), MANAGER));
+        format!("{live} / {wanted}: {}\n", found.join(" ").replace(" ()", ";"))
+    })
+    .collect();
+    expect![[r#"
+        a b c / a c: list[1]: "b" -> -;
+        a c / a b c: list[1]: - -> "b";
+        a b c / a x c: list[1]: "b" -> "x";
+        a b c d / x a c y: list[0]: - -> "x"; list[1]: "b" -> -; list[3]: "d" -> "y";
+        a b c d e / a x e: list[1]: "b" -> -; list[2]: "c" -> -; list[3]: "d" -> -; list[1]: - -> "x";
+        a b / b a: list[0]: "a" -> -; list[1]: - -> "a";
+        a a a / a a: list[2]: "a" -> -;
+    "#]]
+    .assert_eq(&told.concat());
+}
+
+/// Each of these would be a write; none may pass as in sync.
+#[test]
+fn nothing_that_an_apply_would_write_passes_as_in_sync() {
+    let fresh = fixture("fresh");
+    let damage: [(&str, Value); 12] = [
+        ("/metadata/labels", json!({"app.kubernetes.io/name": "probe", "more": "x"})),
+        ("/metadata/ownerReferences/0/uid", json!("1")),
+        ("/metadata/ownerReferences/0/controller", json!(false)),
+        ("/spec/template/metadata/annotations", json!({})),
+        ("/spec/template/spec/securityContext", json!(null)),
+        ("/spec/template/spec/tolerations", json!([])),
+        ("/spec/template/spec/containers/0/args", json!(["--two", "--one"])),
+        ("/spec/template/spec/containers/0/env", json!([{"name": "LEVEL"}])),
+        ("/spec/template/spec/containers/0/ports", json!([{"containerPort": 8443, "protocol": "TCP"}])),
+        ("/spec/template/spec/containers/0/resources", json!({"requests": {"cpu": "0.1"}})),
+        ("/spec/template/spec/volumes", json!([])),
+        ("/spec/template/spec/volumes/0", json!({"name": "sock", "hostPath": {"path": "/"}})),
+    ];
+    let told: Vec<String> = damage
+        .into_iter()
+        .map(|(pointer, value)| {
+            let mut desired = fresh.desired.clone();
+            *desired.pointer_mut(pointer).unwrap() = value;
+            verdict(&desired, &fresh.live) + "\n"
+        })
+        .collect();
+    expect![[r#"
+        differs: metadata.labels.more missing
+        differs: metadata.ownerReferences[0] not owned by us; metadata.ownerReferences[uid="0d3d6c26-7c7e-4f5c-9b5e-1d2f9a3c4b5d"] no longer wanted
+        differs: metadata.ownerReferences[uid="0d3d6c26-7c7e-4f5c-9b5e-1d2f9a3c4b5d"] has another value
+        differs: spec.template.metadata.annotations["probe.toml"] no longer wanted
+        differs: spec.template.spec.securityContext has another value
+        differs: spec.template.spec.tolerations has another value
+        differs: spec.template.spec.containers[name="main"].args has another value
+        differs: spec.template.spec.containers[name="main"].env[name="LEVEL"].value no longer wanted
+        differs: spec.template.spec.containers[name="main"].ports[0] not owned by us; spec.template.spec.containers[name="main"].ports[containerPort=8443,protocol="TCP"] no longer wanted
+        differs: spec.template.spec.containers[name="main"].resources.requests.cpu has another value
+        differs: spec.template.spec.volumes[name="sock"] no longer wanted
+        differs: spec.template.spec.volumes[name="sock"].hostPath missing; spec.template.spec.volumes[name="sock"].emptyDir no longer wanted
+    "#]].assert_eq(&told.concat());
+}
+
+#[test]
+fn a_live_object_that_is_not_plainly_ours_is_not_in_sync() {
+    let Fixture { desired, live, .. } = fixture("fresh");
+    let told = |change: &dyn Fn(&mut Value)| {
+        let mut live = live.clone();
+        change(&mut live);
+        verdict(&desired, &live)
+    };
+    let told = [
+        told(&|live| live["metadata"]["deletionTimestamp"] = json!("2026-11-30T04:53:55Z")),
+        told(&|live| live["metadata"]["managedFields"] = json!([])),
+        told(&|live| live["metadata"]["managedFields"][0]["apiVersion"] = json!("apps/v1beta1")),
+        told(&|live| live["metadata"]["managedFields"][0]["operation"] = json!("Update")),
+        told(&|live| live["metadata"]["managedFields"][0]["subresource"] = json!("status")),
+        told(&|live| live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"] = json!(1)),
+        told(&|live| live["metadata"]["namespace"] = json!("other")),
+        told(&|live| *live = json!("nothing")),
+        verdict(&desired, &live),
+    ];
+    expect![[r#"
+        terminating
+        differs: (root) not owned by us
+        differs: (root) not owned by us
+        differs: (root) not owned by us
+        differs: (root) not owned by us
+        differs: (root) not owned by us
+        differs: (root) cannot be told
+        differs: (root) cannot be told; (root) cannot be told; (root) cannot be told; (root) cannot be told; (root) not owned by us
+        in sync
+    "#]].assert_eq(&(told.join("\n") + "\n"));
+}
+
+#[test]
+fn an_object_beside_itself_has_no_changes() {
+    for name in ["fresh", "edited", "released", "ports", "hollow", "scaled", "created"] {
+        let wanted = fixture(name).wanted;
+        assert!(compare(Some(&wanted), &wanted, MANAGER).unchanged(), "{name}");
+    }
+}
+
+/// kubernetes/kubernetes#66353: an immutable field is refused, and its change is still shown.
+#[test]
+fn a_guess_stands_in_for_a_dry_run_that_was_refused() {
+    let Fixture { mut desired, live, .. } = fixture("edited");
+    desired["spec"]["selector"]["matchLabels"]["name"] = json!("other");
+    let guess = compare(Some(&live), &overlay(&live, &desired), MANAGER);
+    expect![[r#"
+        spec.selector.matchLabels.name: "probe" -> "other" (bpfman-config, node-tuner)
+        spec.template.spec.containers[name="main"].image: "quay.io/x/main:debug" -> "quay.io/x/main:v1" (kubectl-set, node-tuner)
+        spec.template.spec.tolerations[0]: {"key":"z","operator":"Exists"} -> - (node-tuner)
+    "#]].assert_eq(&(changes(&guess).join("\n") + "\n"));
+}
