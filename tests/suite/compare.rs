@@ -1,24 +1,12 @@
-//! What an apply would change, told from objects that a real API server (1.36.3) answered with.
-#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes the hashes")]
+//! What an apply would change, and what happens to ownership.
 
-use bpfman_config::compare::{Comparison, Verdict, compare, foreign, in_sync, overlay};
+use bpfman_config::compare::{Comparison, compare, foreign, overlay};
 use bpfman_config::ownership::resolve;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-const MANAGER: &str = "bpfman-config";
-
-struct Fixture {
-    desired: Value,
-    live: Value,
-    wanted: Value,
-}
-
-fn fixture(name: &str) -> Fixture {
-    let path = format!("{}/tests/fixtures/ownership/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let mut sides: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    Fixture { desired: sides["desired"].take(), live: sides["live"].take(), wanted: sides["wanted"].take() }
-}
+use crate::fixtures::{Fixture, MANAGER, fixture};
+use crate::in_sync::verdict;
 
 /// All that is known of an object, line by line.
 fn told(fixture: &Fixture) -> String {
@@ -42,17 +30,6 @@ fn changes(comparison: &Comparison) -> Vec<String> {
         format!("{}: {} -> {} ({})", change.path, side(&change.live), side(&change.wanted), owners.join(", "))
     };
     comparison.changes.iter().map(line).collect()
-}
-
-fn verdict(desired: &Value, live: &Value) -> String {
-    match in_sync(desired, live, MANAGER) {
-        Verdict::InSync => "in sync".into(),
-        Verdict::Terminating => "terminating".into(),
-        Verdict::Differs(found) => {
-            let found: Vec<String> = found.iter().map(|found| format!("{} {}", found.path, found.what)).collect();
-            format!("differs: {}", found.join("; "))
-        }
-    }
 }
 
 fn check(name: &str, expected: &Expect) {
@@ -194,6 +171,40 @@ fn hollow_structs_of_a_go_controller_are_no_change() {
 }
 
 #[test]
+fn what_the_server_filled_in_for_another_client_is_not_foreign() {
+    check(
+        "adopted",
+        &expect![[r#"
+        differs: (root) not owned by us
+        hidden metadata.managedFields: who owns which field; shown beside each change
+        records ownership
+    "#]],
+    );
+}
+
+#[test]
+fn a_default_that_comes_back_is_not_released() {
+    let Fixture { live, mut wanted, .. } = fixture("fresh");
+    let ours = wanted.pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec/f:template/f:spec").unwrap();
+    ours.as_object_mut().unwrap().remove("f:securityContext");
+    let comparison = compare(Some(&live), &wanted, MANAGER);
+    assert_eq!((comparison.unchanged(), comparison.records_ownership), (true, true));
+}
+
+#[test]
+fn keyed_items_in_another_order_are_one_change() {
+    let Fixture { live, mut wanted, .. } = fixture("edited");
+    let env = |object: &mut Value| object["spec"]["template"]["spec"]["containers"][0]["env"].take();
+    wanted["spec"] = live["spec"].clone();
+    let mut reversed = env(&mut wanted);
+    reversed.as_array_mut().unwrap().reverse();
+    wanted["spec"]["template"]["spec"]["containers"][0]["env"] = reversed;
+    expect![[r#"
+        spec.template.spec.containers[name="main"].env: [{"name":"DEBUG","value":"1"},{"name":"LEVEL","value":"info"}] -> [{"name":"LEVEL","value":"info"},{"name":"DEBUG","value":"1"}] (bpfman-config, kubectl-edit, node-tuner)
+    "#]].assert_eq(&(changes(&compare(Some(&live), &wanted, MANAGER)).join("\n") + "\n"));
+}
+
+#[test]
 fn empty_values_count_only_where_they_mean_something() {
     let custom = "monitoring.coreos.com/v1";
     let expected = [
@@ -243,80 +254,6 @@ fn lists_without_keys_are_compared_item_by_item() {
         a a a / a a: list[2]: "a" -> -;
     "#]]
     .assert_eq(&told.concat());
-}
-
-/// Each of these would be a write; none may pass as in sync.
-#[test]
-fn nothing_that_an_apply_would_write_passes_as_in_sync() {
-    let fresh = fixture("fresh");
-    let damage: [(&str, Value); 12] = [
-        ("/metadata/labels", json!({"app.kubernetes.io/name": "probe", "more": "x"})),
-        ("/metadata/ownerReferences/0/uid", json!("1")),
-        ("/metadata/ownerReferences/0/controller", json!(false)),
-        ("/spec/template/metadata/annotations", json!({})),
-        ("/spec/template/spec/securityContext", json!(null)),
-        ("/spec/template/spec/tolerations", json!([])),
-        ("/spec/template/spec/containers/0/args", json!(["--two", "--one"])),
-        ("/spec/template/spec/containers/0/env", json!([{"name": "LEVEL"}])),
-        ("/spec/template/spec/containers/0/ports", json!([{"containerPort": 8443, "protocol": "TCP"}])),
-        ("/spec/template/spec/containers/0/resources", json!({"requests": {"cpu": "0.1"}})),
-        ("/spec/template/spec/volumes", json!([])),
-        ("/spec/template/spec/volumes/0", json!({"name": "sock", "hostPath": {"path": "/"}})),
-    ];
-    let told: Vec<String> = damage
-        .into_iter()
-        .map(|(pointer, value)| {
-            let mut desired = fresh.desired.clone();
-            *desired.pointer_mut(pointer).unwrap() = value;
-            verdict(&desired, &fresh.live) + "\n"
-        })
-        .collect();
-    expect![[r#"
-        differs: metadata.labels.more missing
-        differs: metadata.ownerReferences[0] not owned by us; metadata.ownerReferences[uid="0d3d6c26-7c7e-4f5c-9b5e-1d2f9a3c4b5d"] no longer wanted
-        differs: metadata.ownerReferences[uid="0d3d6c26-7c7e-4f5c-9b5e-1d2f9a3c4b5d"] has another value
-        differs: spec.template.metadata.annotations["probe.toml"] no longer wanted
-        differs: spec.template.spec.securityContext has another value
-        differs: spec.template.spec.tolerations has another value
-        differs: spec.template.spec.containers[name="main"].args has another value
-        differs: spec.template.spec.containers[name="main"].env[name="LEVEL"].value no longer wanted
-        differs: spec.template.spec.containers[name="main"].ports[0] not owned by us; spec.template.spec.containers[name="main"].ports[containerPort=8443,protocol="TCP"] no longer wanted
-        differs: spec.template.spec.containers[name="main"].resources.requests.cpu has another value
-        differs: spec.template.spec.volumes[name="sock"] no longer wanted
-        differs: spec.template.spec.volumes[name="sock"].hostPath missing; spec.template.spec.volumes[name="sock"].emptyDir no longer wanted
-    "#]].assert_eq(&told.concat());
-}
-
-#[test]
-fn a_live_object_that_is_not_plainly_ours_is_not_in_sync() {
-    let Fixture { desired, live, .. } = fixture("fresh");
-    let told = |change: &dyn Fn(&mut Value)| {
-        let mut live = live.clone();
-        change(&mut live);
-        verdict(&desired, &live)
-    };
-    let told = [
-        told(&|live| live["metadata"]["deletionTimestamp"] = json!("2026-11-30T04:53:55Z")),
-        told(&|live| live["metadata"]["managedFields"] = json!([])),
-        told(&|live| live["metadata"]["managedFields"][0]["apiVersion"] = json!("apps/v1beta1")),
-        told(&|live| live["metadata"]["managedFields"][0]["operation"] = json!("Update")),
-        told(&|live| live["metadata"]["managedFields"][0]["subresource"] = json!("status")),
-        told(&|live| live["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"] = json!(1)),
-        told(&|live| live["metadata"]["namespace"] = json!("other")),
-        told(&|live| *live = json!("nothing")),
-        verdict(&desired, &live),
-    ];
-    expect![[r#"
-        terminating
-        differs: (root) not owned by us
-        differs: (root) not owned by us
-        differs: (root) not owned by us
-        differs: (root) not owned by us
-        differs: (root) not owned by us
-        differs: (root) cannot be told
-        differs: (root) cannot be told; (root) cannot be told; (root) cannot be told; (root) cannot be told; (root) not owned by us
-        in sync
-    "#]].assert_eq(&(told.join("\n") + "\n"));
 }
 
 #[test]

@@ -1,16 +1,11 @@
-//! Who owns which field, read from `managedFields` that a real API server (1.36.3) wrote.
+//! Who owns which field, read from `managedFields`.
 
 use bpfman_config::ownership::{FieldSet, Managers, claimant, resolve, value_at};
 use bpfman_config::path::{FieldPath, Step};
 use expect_test::expect;
 use serde_json::{Value, json};
 
-fn fixture(name: &str, side: &str) -> Value {
-    let path = format!("{}/tests/fixtures/ownership/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).unwrap();
-    let object: Value = serde_json::from_str(&text).unwrap();
-    object[side].clone()
-}
+use crate::fixtures::fixture;
 
 /// Field names and list positions, as `a/0/b`; a `/` in a name is written `~1`.
 fn path(text: &str) -> FieldPath {
@@ -29,7 +24,7 @@ fn owners(object: &Value, at: &FieldPath) -> String {
 
 #[test]
 fn each_value_has_a_readable_path_and_its_owners() {
-    let live = fixture("edited", "live");
+    let live = fixture("edited").live;
     let managers = Managers::of(&live);
     let told: Vec<String> = [
         "metadata/labels/a.b~1c",
@@ -67,7 +62,7 @@ fn each_value_has_a_readable_path_and_its_owners() {
 
 #[test]
 fn a_change_through_a_subresource_is_told() {
-    let live = fixture("scaled", "live");
+    let live = fixture("scaled").live;
     assert_eq!(owners(&live, &path("spec/replicas")), "kubectl (Update/scale)");
 }
 
