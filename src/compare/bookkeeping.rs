@@ -118,7 +118,7 @@ fn take_below(value: &mut Value, place: &[&str]) -> Vec<(FieldPath, Value)> {
             let Some(below) = fields.get_mut(*name) else { return Vec::new() };
             let taken = add(take_below(below, rest), &step);
             // An annotation that was the only one leaves no empty map behind.
-            if !taken.is_empty() && below.as_object().is_some_and(serde_json::Map::is_empty) {
+            if *name == "annotations" && !taken.is_empty() && below.as_object().is_some_and(serde_json::Map::is_empty) {
                 fields.remove(*name);
             }
             taken

@@ -276,3 +276,10 @@ fn a_guess_stands_in_for_a_dry_run_that_was_refused() {
         spec.template.spec.tolerations[0]: {"key":"z","operator":"Exists"} -> - (node-tuner)
     "#]].assert_eq(&(changes(&guess).join("\n") + "\n"));
 }
+
+#[test]
+fn an_annotation_that_was_bookkeeping_leaves_no_empty_map() {
+    let object = |metadata: Value| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+    let live = object(json!({"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}}));
+    assert!(compare(Some(&live), &object(json!({})), MANAGER).unchanged());
+}
