@@ -32,7 +32,7 @@ pub fn locate(text: &[u8], document: usize, path: &FieldPath) -> Option<(usize, 
 /// Turns the items that are named by keys or value into indices.
 fn by_index(value: &Value, path: &FieldPath) -> Vec<Step> {
     let mut value = Some(value);
-    let mut step_down = |step: &Step| {
+    let step_down = |step: &Step| {
         let items = value.and_then(Value::as_array);
         let index = match step {
             Step::Field(_) => None,

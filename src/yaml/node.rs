@@ -219,15 +219,12 @@ impl<'de> Visitor<'de> for Node<'_, 'de> {
             let mut fields = Fields::default();
             while let Some(name) = entries.next_key_seed(Key { context: self.0, fields: &fields })? {
                 let value = entries.next_value_seed(self);
-                match name {
-                    Some(name) => {
-                        let value = self.0.within(|| Step::Field(name.clone()), value)?;
-                        fields.own.insert(name, value);
-                    }
-                    None => {
-                        let value = self.0.within(|| Step::Field(MERGE.to_owned()), value)?;
-                        fields.merge(value).map_err(|found| self.0.refuse(found))?;
-                    }
+                if let Some(name) = name {
+                    let value = self.0.within(|| Step::Field(name.clone()), value)?;
+                    fields.own.insert(name, value);
+                } else {
+                    let value = self.0.within(|| Step::Field(MERGE.to_owned()), value)?;
+                    fields.merge(value).map_err(|found| self.0.refuse(found))?;
                 }
             }
             Ok(Value::Object(fields.whole()))

@@ -75,11 +75,11 @@ fn is_plain_character(character: char) -> bool {
 
 /// Whether a character is seen as itself: no control, no line break of YAML 1.1, nothing invisible or that turns text around.
 fn is_printable(character: char) -> bool {
-    match character {
-        ' '..='~' => true,
-        '\0'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' => false,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
-        '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{ffff}' => false,
-        _ => character < '\u{e0000}',
-    }
+    let is_hidden = matches!(
+        character,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}' | '\u{fff0}'..='\u{ffff}' | '\u{e0000}'..
+    );
+    !is_hidden
 }

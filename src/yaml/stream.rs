@@ -19,7 +19,7 @@ pub(super) struct Piece<'text> {
     pub(super) column: usize,
 }
 
-impl<'text> Piece<'text> {
+impl Piece<'_> {
     /// What is left after the first `length` bytes.
     fn after(self, length: usize) -> Self {
         let (gone, text) = self.text.split_at(length);
