@@ -57,8 +57,8 @@ pub enum Problem {
     /// `--- {a: b}`.
     #[error("only a comment can follow --- on its line, as kubectl has it")]
     Separator,
-    /// Content between `...` and the next `---`.
-    #[error("kubectl would drop what follows the ... above; begin the next document with ---")]
+    /// Content behind the end of a document, such as `...`.
+    #[error("the document has ended above; begin the next one with ---, or kubectl drops it")]
     AfterEnd,
     /// The same key twice in one mapping.
     #[error("duplicate key {key:?} (first on line {first_line})")]
@@ -100,6 +100,9 @@ pub enum Problem {
     /// Too many levels.
     #[error("nested more than {0} levels deep")]
     Deep(usize),
+    /// More keys and values than fit in a bounded memory.
+    #[error("the document has more than {0} keys and values")]
+    Nodes(usize),
     /// An alias bomb.
     #[error("aliases make this document much larger than its text")]
     Aliases,

@@ -11,6 +11,7 @@ mod parse;
 mod quote;
 mod scalar;
 mod stream;
+mod survey;
 mod tags;
 mod write;
 

@@ -17,6 +17,9 @@ use crate::path::Step;
 /// Levels of a document; `serde_yaml` and `serde_json` end at 128.
 pub(super) const DEEPEST: usize = 100;
 
+/// Keys and values of one document: the parser takes 40 MB for them.
+pub(super) const MOST_NODES: usize = 200_000;
+
 /// The key that merges.
 pub(super) const MERGE: &str = "<<";
 
@@ -41,6 +44,7 @@ pub(super) struct Context<'text> {
     /// Whether plain scalars exist: false for JSON.
     is_yaml: bool,
     depth: Cell<usize>,
+    nodes: Cell<usize>,
     /// Bytes of text and number of nodes that aliases may still make.
     room: Cell<usize>,
     found: RefCell<Option<Found>>,
@@ -54,6 +58,7 @@ impl<'text> Context<'text> {
             text,
             is_yaml,
             depth: Cell::new(0),
+            nodes: Cell::new(0),
             room: Cell::new(text.len().saturating_mul(10).min(2 * LARGEST_DOCUMENT) + 100),
             found: RefCell::default(),
             trail: RefCell::default(),
@@ -79,10 +84,12 @@ impl<'text> Context<'text> {
     }
 
     fn spend<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
-        match self.room.get().checked_sub(bytes + 1) {
-            Some(room) => self.room.set(room),
-            None => return Err(self.problem(Problem::Aliases)),
+        self.nodes.set(self.nodes.get() + 1);
+        if self.nodes.get() > MOST_NODES {
+            return Err(self.problem(Problem::Nodes(MOST_NODES)));
         }
+        let room = self.room.get().checked_sub(bytes + 1).ok_or_else(|| self.problem(Problem::Aliases))?;
+        self.room.set(room);
         Ok(())
     }
 

@@ -9,10 +9,12 @@ use serde::de::{DeserializeSeed as _, IgnoredAny};
 use serde_json::Value;
 
 use super::LARGEST_DOCUMENT;
+
 use super::error::{Error, Problem};
 use super::locate::{self, Stop};
 use super::node::{Context, DEEPEST, Found, MERGE, NEEDS_TEXT, Node};
 use super::stream::Piece;
+use super::survey::survey;
 use super::tags::{TAG, Tags};
 use crate::path::Step;
 
@@ -22,6 +24,7 @@ pub(super) fn yaml(piece: Piece<'_>) -> Result<Value, Error> {
         return Err(piece.error(Problem::LargeDocument(LARGEST_DOCUMENT)));
     }
     check_characters(piece)?;
+    survey(piece)?;
     let text = terminated(piece.text);
     let value = value(piece, &text);
     match tag(&text, value.is_ok()) {
@@ -170,6 +173,8 @@ fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {
         Problem::Deep(DEEPEST)
     } else if text.contains("repetition limit") {
         Problem::Aliases
+    } else if text.contains("expected <document start>") {
+        Problem::AfterEnd
     } else if shown.chars().nth(column - 1) == Some('\t') {
         Problem::Tab(shown.replace('\t', "→"))
     } else {
@@ -181,6 +186,7 @@ fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {
 /// The parser's words, its second place with the line of the file.
 fn reworded(text: &str, first_line: usize) -> String {
     let (problem, context) = text.split_once(", while ").unwrap_or((text, ""));
+    let context = if context.starts_with("scanning for the next token") { "" } else { context };
     let problem = before(problem, " at line ");
     let (what, place) = context.split_once(" at line ").unwrap_or((context, ""));
     match place.split(' ').next().and_then(|line| line.parse::<usize>().ok()) {

@@ -28,7 +28,7 @@ pub(super) fn resolve(text: &str) -> Scalar {
         _ => {}
     }
     match text.as_bytes().first() {
-        Some(b'.') => float(text).map_or(Scalar::Text, Scalar::Float),
+        Some(b'.') if has_separating_underscores(text) => number(&text.replace('_', "")),
         Some(b'0'..=b'9' | b'+' | b'-') => number(&text.replace('_', "")),
         _ => Scalar::Text,
     }
@@ -54,6 +54,10 @@ fn integer(text: &str) -> Option<i128> {
         [b'0', _, ..] => (8, digits.get(1..)?),
         _ => (10, digits),
     };
+    // Go looks for a sign behind this prefix, and this one only.
+    if let Some(signed) = text.strip_prefix("0b").filter(|digits| digits.starts_with(['+', '-'])) {
+        return i64::from_str_radix(signed, 2).ok().map(i128::from);
+    }
     if !digits.starts_with(|first: char| first.is_digit(radix)) {
         return None;
     }
@@ -61,6 +65,15 @@ fn integer(text: &str) -> Option<i128> {
     // A sign makes it an int64 in Go, where uint64 takes none.
     let largest = if text.starts_with('+') { i128::from(i64::MAX) } else { i128::from(u64::MAX) };
     (i128::from(i64::MIN)..=largest).contains(&number).then_some(number)
+}
+
+/// Whether each underscore stands between two digits: so Go has them in what begins with a dot.
+fn has_separating_underscores(text: &str) -> bool {
+    let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_digit());
+    text.match_indices('_').all(|(index, _)| {
+        let (before, behind) = text.split_at(index);
+        is_digit(before.chars().next_back()) && is_digit(behind.chars().nth(1))
+    })
 }
 
 fn float(text: &str) -> Option<f64> {

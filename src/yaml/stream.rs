@@ -34,15 +34,19 @@ impl Piece<'_> {
 
     /// The same without blanks, empty lines, comments and `%YAML` in front; none if nothing else is there.
     fn content(self) -> Option<Self> {
-        let mut offset = 0;
-        for line in self.text.split_inclusive('\n') {
-            let text = line.trim_start();
-            if !(text.is_empty() || text.starts_with('#') || line.starts_with("%YAML") || is_marker(line, "...")) {
-                return Some(self.after(offset + line.len() - text.len()));
+        let mut left = self.text;
+        loop {
+            let text = left.trim_start();
+            let offset = self.text.len() - text.len();
+            let begins_line =
+                if offset == 0 { self.column == 0 } else { self.text.as_bytes().get(offset - 1) == Some(&b'\n') };
+            let is_skipped =
+                text.starts_with('#') || begins_line && (text.starts_with("%YAML") || is_marker(text, "..."));
+            if !is_skipped {
+                return (!text.is_empty()).then(|| self.after(offset));
             }
-            offset += line.len();
+            left = text.split_once('\n').map_or("", |(_, left)| left);
         }
-        None
     }
 
     /// An error at the beginning of this piece.
@@ -137,7 +141,8 @@ impl<'text> Documents<'text> {
                 let piece = Piece { text: rest.text.split_at(end.unwrap_or(offset)).0, ..rest };
                 let separator = rest.after(offset);
                 if !(behind.trim().is_empty() || behind.trim_start().starts_with('#')) {
-                    return Err(separator.error(Problem::Separator));
+                    let column = 1 + line.chars().count() - behind.trim_start().chars().count();
+                    return Err(separator.error_at(1, column, Problem::Separator));
                 }
                 self.rest = Some(separator.after(line.len()));
                 return Ok(Some(piece));

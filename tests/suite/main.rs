@@ -1,1 +1,5 @@
 //! The one test binary: a module a subject.
+
+mod hostile;
+mod yaml;
+mod yaml_write;
