@@ -4,8 +4,11 @@
 //! else. JSON is read by the same functions. Writing: every reader of YAML 1.1 and 1.2 gives back the same value.
 //! Pure: takes and gives bytes, text and JSON values; no file, no network.
 
+mod context;
 mod error;
+mod list;
 mod locate;
+mod mapping;
 mod node;
 mod parse;
 mod quote;
@@ -18,6 +21,7 @@ mod write;
 use serde_json::Value;
 
 pub use error::{Error, Problem};
+pub use list::unwrap_list;
 pub use locate::locate;
 pub use quote::double_quoted;
 pub use stream::{Documents, documents};

@@ -10,9 +10,11 @@ use serde_json::Value;
 
 use super::LARGEST_DOCUMENT;
 
+use super::context::{Context, DEEPEST, Found};
 use super::error::{Error, Problem};
 use super::locate::{self, Stop};
-use super::node::{Context, DEEPEST, Found, MERGE, NEEDS_TEXT, Node};
+use super::mapping::{MERGE, NEEDS_TEXT};
+use super::node::Node;
 use super::stream::Piece;
 use super::survey::survey;
 use super::tags::{TAG, Tags};

@@ -5,8 +5,8 @@
 
 use granit_parser::{ErrorKind, Event, Parser, ScanError};
 
+use super::context::{DEEPEST, MOST_NODES};
 use super::error::{Error, Problem};
-use super::node::{DEEPEST, MOST_NODES};
 use super::stream::Piece;
 
 /// Bytes that cannot hold too many nodes.

@@ -3,6 +3,7 @@
 use bpfman_config::path::{FieldPath, Step};
 use bpfman_config::yaml;
 use expect_test::{Expect, expect};
+use serde_json::json;
 
 /// Shows what is read from `input`: a line a document, or the error.
 fn show(input: &[u8]) -> String {
@@ -380,4 +381,16 @@ fn a_path_is_found_in_the_text() {
     ];
     let at = |line, column| Some((line, column));
     assert_eq!(places, [at(2, 1), at(5, 3), at(7, 12), at(8, 5), at(8, 5), at(9, 12), at(13, 3), None]);
+}
+
+#[test]
+fn lists_give_their_objects() {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [
+        {"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "p"}}]},
+        {"kind": "Service", "apiVersion": "v1"},
+    ]});
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}});
+    let service = json!({"kind": "Service", "apiVersion": "v1"});
+    assert_eq!(yaml::unwrap_list(list), [pod, service.clone()]);
+    assert_eq!(yaml::unwrap_list(service.clone()), [service]);
 }

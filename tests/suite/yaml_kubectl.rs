@@ -1,6 +1,6 @@
 //! kubectl itself reads what is written here, and what is read here it reads alike.
 
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "what tests stand on may panic")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "what tests stand on may panic")]
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -95,8 +95,8 @@ fn kubectl_reads_what_is_written_as_it_was() {
 fn kubectl_reads_double_quoted_text_as_it_was() {
     let mut hostile = Hostile::new(4);
     let texts: Vec<String> = (0..10_000).map(|_| hostile.text()).collect();
-    let list: String = texts.iter().map(|text| format!("- {}\n", yaml::double_quoted(text))).collect();
-    let text = yaml::to_string(&object(&Value::Null)) + "texts:\n" + &list;
+    let list: Vec<String> = texts.iter().map(|text| format!("- {}\n", yaml::double_quoted(text))).collect();
+    let text = yaml::to_string(&object(&Value::Null)) + "texts:\n" + &list.concat();
     assert_eq!(read(&text)["texts"], json!(texts));
 }
 
@@ -107,8 +107,8 @@ fn kubectl_reads_plain_scalars_alike() {
     let scalars =
         (0..20_000).map(|_| scalar(&mut hostile)).filter_map(|scalar| alone(&scalar).map(|value| (scalar, value)));
     let scalars: Vec<(String, Value)> = scalars.collect();
-    let list: String = scalars.iter().map(|(scalar, _)| format!("- {scalar}\n")).collect();
-    let read = read(&(yaml::to_string(&object(&Value::Null)) + "scalars:\n" + &list));
+    let list: Vec<String> = scalars.iter().map(|(scalar, _)| format!("- {scalar}\n")).collect();
+    let read = read(&(yaml::to_string(&object(&Value::Null)) + "scalars:\n" + &list.concat()));
     // Both spell a large float their own way.
     let same = |value: &Value| value.as_f64().map_or_else(|| value.clone(), Value::from);
     for (index, (scalar, value)) in scalars.iter().enumerate() {
