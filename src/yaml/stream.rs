@@ -111,21 +111,22 @@ impl<'text> Documents<'text> {
 
     fn read_next(&mut self) -> Result<Option<Source<'text>>, Error> {
         loop {
-            if let Some(content) = self.json.take().and_then(Piece::content) {
+            let (value, piece, content, is_json) = if let Some(content) = self.json.take().and_then(Piece::content) {
                 let (value, length) = parse::json(content)?;
                 self.json = Some(content.after(length));
-                return Ok(Some(Source { value, piece: content, is_json: true, line: content.line }));
-            }
-            let Some(piece) = self.cut()? else { return Ok(None) };
-            let Some(content) = piece.content() else { continue };
-            if content.text.starts_with('{') && parse::begins_with_json(content) {
-                self.json = Some(content);
-                continue;
-            }
-            let value = parse::yaml(piece)?;
+                (value, content, content, true)
+            } else {
+                let Some(piece) = self.cut()? else { return Ok(None) };
+                let Some(content) = piece.content() else { continue };
+                if content.text.starts_with('{') && parse::begins_with_json(content) {
+                    self.json = Some(content);
+                    continue;
+                }
+                (parse::yaml(piece)?, piece, content, false)
+            };
             match value {
                 Value::Null => {}
-                Value::Object(_) => return Ok(Some(Source { value, piece, is_json: false, line: content.line })),
+                Value::Object(_) => return Ok(Some(Source { value, piece, is_json, line: content.line })),
                 other => return Err(content.error(Problem::Root(kind(&other)))),
             }
         }

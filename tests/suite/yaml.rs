@@ -307,20 +307,22 @@ fn json_is_read_by_json_rules() {
         "{\"a\": 1,}",
         "{\"a\": 1}\n{\"b\" 2}",
         "{\"a\" 1}",
+        "{\"a\": 1} 2",
         "{\"a\": [9223372036854775808]}",
         "[1]",
     ];
     check(
         &inputs,
         &expect![[r#"
-        "{\"a\": \"\\ud83d\\ude00\\/\", \"b\": 1.0, \"y\": [1e3, \"0644\"]}" -> 1: {"a":"😀/","b":1,"y":[1000,"0644"]}
-        "{\"a\": 1}{\"b\": 2}\n{\"c\": 3}\n# end\n---\n{\"d\": 4}" -> 1: {"a":1} | 1: {"b":2} | 2: {"c":3} | 5: {"d":4}
-        "{\"<<\": 1, \"a\": \"\u{7f}\"}" -> 1: {"<<":1,"a":""}
-        "{\"a\": 1,}" -> 1: {"a":1}
-        "{\"a\": 1}\n{\"b\" 2}" -> error: line 2, column 6: expected `:`
-        "{\"a\" 1}" -> error: line 1, column 6: did not find expected ',' or '}' while parsing a flow mapping
-        "{\"a\": [9223372036854775808]}" -> error: line 1, column 26: the API keeps no integer of this size exactly; quote it if it is text
-        "[1]" -> error: line 1, column 1: a document must be a mapping (key: value), this is a list"#]],
+            "{\"a\": \"\\ud83d\\ude00\\/\", \"b\": 1.0, \"y\": [1e3, \"0644\"]}" -> 1: {"a":"😀/","b":1,"y":[1000,"0644"]}
+            "{\"a\": 1}{\"b\": 2}\n{\"c\": 3}\n# end\n---\n{\"d\": 4}" -> 1: {"a":1} | 1: {"b":2} | 2: {"c":3} | 5: {"d":4}
+            "{\"<<\": 1, \"a\": \"\u{7f}\"}" -> 1: {"<<":1,"a":""}
+            "{\"a\": 1,}" -> 1: {"a":1}
+            "{\"a\": 1}\n{\"b\" 2}" -> error: line 2, column 6: expected `:`
+            "{\"a\" 1}" -> error: line 1, column 6: did not find expected ',' or '}' while parsing a flow mapping
+            "{\"a\": 1} 2" -> error: line 1, column 10: a document must be a mapping (key: value), this is a number
+            "{\"a\": [9223372036854775808]}" -> error: line 1, column 26: the API keeps no integer of this size exactly; quote it if it is text
+            "[1]" -> error: line 1, column 1: a document must be a mapping (key: value), this is a list"#]],
     );
 }
 
