@@ -7,3 +7,4 @@ pub mod compare;
 pub mod manifest;
 pub mod ownership;
 pub mod path;
+pub mod yaml;

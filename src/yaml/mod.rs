@@ -1,0 +1,48 @@
+//! YAML in as kubectl reads it, YAML out that is safe to read again.
+//!
+//! Reading: what kubectl would read otherwise than `serde_yaml` is read as kubectl does, or refused with its place; never silently something
+//! else. JSON is read by the same functions. Writing: every reader of YAML 1.1 and 1.2 gives back the same value.
+//! Pure: takes and gives bytes, text and JSON values; no file, no network.
+
+mod context;
+mod error;
+mod list;
+mod locate;
+mod mapping;
+mod node;
+mod parse;
+mod quote;
+mod scalar;
+mod stream;
+mod survey;
+mod tags;
+mod write;
+
+use serde_json::Value;
+
+pub use error::{Error, Problem};
+pub use list::unwrap_list;
+pub use locate::locate;
+pub use quote::double_quoted;
+pub use stream::{Documents, documents};
+pub use write::{Line, lines, to_string};
+
+/// Bytes that a file may have.
+pub const LARGEST_FILE: usize = 20_000_000;
+
+/// Bytes that a document may have: the API server takes no larger request.
+pub const LARGEST_DOCUMENT: usize = 3 << 20;
+
+/// A document that has content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Always an object.
+    pub value: Value,
+    /// The line of its first content, from 1.
+    pub line: usize,
+}
+
+/// Reads all documents of a file, YAML or JSON; those without content are left out.
+pub fn read(text: &[u8]) -> Result<Vec<Document>, Error> {
+    documents(text).collect()
+}
