@@ -21,7 +21,9 @@ pub fn with_client<T: Send>(kubeconfig: &Path, work: impl AsyncFnOnce(Client) ->
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+            let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+            // A kind just created asks for a second of patience where it needs milliseconds; `wait` asks again sooner.
+            config.default_retry = false;
             work(Client::try_from(config)?).await
         })
     };

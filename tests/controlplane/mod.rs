@@ -61,7 +61,7 @@ impl Platform {
             texts.push(include_str!("crds/securitycontextconstraints.yaml").to_owned());
         }
         if self.monitoring {
-            texts.push(fs::read_to_string(programs::file("servicemonitors.yaml")?)?);
+            texts.push(fs::read_to_string(programs::service_monitor_crd()?)?);
         }
         Ok(texts.iter().map(|text| serde_yaml::from_str(text)).collect::<Result<_, _>>()?)
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::client::{create, get, wait, with_client};
 use super::identity::MASTERS;
 use super::keeper::Running;
-use super::programs::{file, program};
+use super::programs::{kwok_stages, program};
 use super::server::shared;
 
 /// The programs behind a cluster's nodes; they end when this is dropped.
@@ -21,7 +21,7 @@ pub struct Nodes {
 impl Nodes {
     /// Starts the programs for the API server at `port`, and `count` nodes: `node-1`, `node-2`, …
     pub fn start(folder: &Path, own: &Path, port: u16, count: usize) -> Result<Self> {
-        let stages = file("stages.yaml")?.display().to_string();
+        let stages = kwok_stages()?.display().to_string();
         let controllers = "--controllers=daemonset-controller,garbage-collector-controller,namespace-controller,node-lifecycle-controller";
         let mut running = vec![
             start("kube-controller-manager", &["--leader-elect=false", "--secure-port=0", controllers], folder, port)?,

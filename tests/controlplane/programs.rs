@@ -36,9 +36,14 @@ pub fn program(name: &str) -> Result<PathBuf> {
     }
 }
 
-/// Finds a file that the modules bring: `servicemonitors.yaml` (the CRD) or `stages.yaml` (how kwok's nodes and pods live).
-pub fn file(name: &str) -> Result<PathBuf> {
-    Ok(built(name)?.join(name))
+/// Finds the real `ServiceMonitor` CRD.
+pub fn service_monitor_crd() -> Result<PathBuf> {
+    Ok(built("the CRD of ServiceMonitor")?.join("servicemonitors.yaml"))
+}
+
+/// Finds the file that tells kwok how nodes and pods live.
+pub fn kwok_stages() -> Result<PathBuf> {
+    Ok(built("the stages of kwok")?.join("stages.yaml"))
 }
 
 /// Gives the folder of what is built, and builds it first if it is not there; `wanted` is for the error only.
@@ -82,6 +87,7 @@ fn build(cache: &Path, folder: &Path) -> Result<()> {
             fs::remove_dir_all(entry.path())?; // of a build that was killed; the lock is ours, so nobody is in it
         }
     }
+    go(&["version"])?; // without Go nothing is announced
     let begun = Instant::now();
     let building = tempfile::Builder::new().prefix("building-").tempdir_in(cache)?;
     say("building kube-apiserver, kubectl, etcd and the other programs of a control plane (minutes, the first time)");
@@ -115,9 +121,11 @@ fn service_monitors() -> Result<PathBuf> {
 
 /// Runs Go in the folder of `go.mod` and gives its output; its progress and its errors go to stderr as they come.
 fn go(arguments: &[&str]) -> Result<String> {
+    let keeper = keeper()?;
     let mut command = Command::new("go");
-    command.args(arguments).current_dir(MODULE).env("GOWORK", "off").stdout(Stdio::piped()).stderr(Stdio::inherit());
-    match keeper()?.adopt(&mut command).spawn() {
+    command.args(arguments).current_dir(MODULE).env("GOWORK", "off").env("GOTMPDIR", &keeper.folder);
+    command.stdout(Stdio::piped()).stderr(Stdio::inherit());
+    match keeper.adopt(&mut command).spawn() {
         Ok(child) => {
             let output = child.wait_with_output()?;
             ensure!(output.status.success(), "`go {}` failed", arguments.join(" "));
