@@ -9,11 +9,15 @@
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes its raw strings with hashes")]
 #![allow(clippy::print_stderr, reason = "the control plane says what it builds")]
 
+#[path = "../controlplane/mod.rs"]
+mod controlplane;
 
 mod compare;
+mod controlplane_itself;
 mod fixtures;
 mod hostile;
 mod in_sync;
 mod ownership;
 mod yaml;
+mod yaml_kubectl;
 mod yaml_write;

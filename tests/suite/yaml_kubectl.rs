@@ -3,7 +3,6 @@
 #![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "what tests stand on may panic")]
 
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use bpfman_config::yaml;
@@ -12,10 +11,6 @@ use serde_json::{Value, json};
 use crate::hostile::Hostile;
 
 /// The kubectl that the control plane was built with.
-fn kubectl() -> PathBuf {
-    std::env::var_os("KUBECTL").expect("KUBECTL names a kubectl 1.36").into()
-}
-
 /// The object that kubectl reads from `text`; no server is asked.
 fn read(text: &str) -> Value {
     let home = tempfile::tempdir().unwrap();
