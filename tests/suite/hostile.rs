@@ -1,7 +1,5 @@
 //! Strings and values that break writers: the same ones for the same seed.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what tests stand on may panic")]
-
 use serde_json::{Map, Value, json};
 
 /// What the strings are made of: words, indicators, blanks, controls, and what is not ASCII.

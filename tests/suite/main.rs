@@ -13,11 +13,15 @@
 mod controlplane;
 
 mod compare;
+mod config;
 mod controlplane_itself;
 mod fixtures;
 mod hostile;
 mod in_sync;
+mod overlay;
+mod overrides;
 mod ownership;
+mod render;
 mod yaml;
 mod yaml_kubectl;
 mod yaml_write;

@@ -1,20 +1,18 @@
 //! kubectl itself reads what is written here, and what is read here it reads alike.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used, reason = "what tests stand on may panic")]
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use bpfman_config::yaml;
 use serde_json::{Value, json};
 
+use crate::controlplane;
 use crate::hostile::Hostile;
 
-/// The kubectl that the control plane was built with.
 /// The object that kubectl reads from `text`; no server is asked.
 fn read(text: &str) -> Value {
     let home = tempfile::tempdir().unwrap();
-    let mut child = Command::new(kubectl())
+    let mut child = Command::new(controlplane::kubectl().unwrap())
         .args(["annotate", "--local", "--filename=-", "read=yes", "--output=json", "--dry-run=client"])
         .env_clear()
         .env("HOME", home.path())

@@ -1,0 +1,98 @@
+//! What can be typed, and under which name this program was called.
+//!
+//! Each command's own flags stand with the command.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::cluster::Connection;
+use crate::commands::{apply, completion, diff, render, watch};
+use crate::ui::ColorChoice;
+
+/// Render, diff, apply and watch what bpfman's Config becomes on a cluster
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What every command takes.
+    #[command(flatten)]
+    pub global: Global,
+    /// Which cluster, as whom.
+    #[command(flatten)]
+    pub connection: Connection,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Global {
+    /// Print no progress and no hints
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// When to colour
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
+    pub color: ColorChoice,
+    /// Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit
+    #[arg(long, global = true, value_name = "DURATION", default_value = "30s", value_parser = duration, help_heading = "Connection")]
+    pub request_timeout: Duration,
+}
+
+/// The commands: one pipeline, stopped at four places.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print the objects that the Config becomes
+    Render(render::RenderArgs),
+    /// Show where the cluster deviates, and who changed it
+    Diff(diff::DiffArgs),
+    /// Bring the cluster to what is wanted, by server-side apply
+    Apply(apply::ApplyArgs),
+    /// Keep the cluster at what is wanted, until stopped
+    Watch(watch::WatchArgs),
+    /// Print the completion script of a shell
+    Completion(completion::CompletionArgs),
+}
+
+/// Reads the words of the command line; the usage text shows them as they were typed.
+pub fn parse(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
+    let words: Vec<_> = words.into_iter().collect();
+    let through_kubectl = std::env::var_os("KUBECTL_PATH").is_some();
+    let name = called_as(words.first().map(std::ffi::OsString::as_os_str), through_kubectl);
+    let matches = command().bin_name(name).try_get_matches_from(words)?;
+    <Cli as clap::FromArgMatches>::from_arg_matches(&matches)
+}
+
+/// The whole command line, for completion scripts.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// `kubectl bpfman config` when kubectl called us as a plugin, else the program's own name.
+///
+/// kubectl sets `KUBECTL_PATH` for plugins; it reads `-` in a file's name as a blank and `_` as a dash
+/// (<https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/#naming-a-plugin>).
+pub fn called_as(program: Option<&OsStr>, through_kubectl: bool) -> String {
+    let file = program.map(Path::new).and_then(Path::file_stem).and_then(OsStr::to_str);
+    match file {
+        Some(file) if through_kubectl && file.starts_with("kubectl-") => file.replace('-', " ").replace('_', "-"),
+        Some(file) => file.to_owned(),
+        None => "kubectl-bpfman-config".to_owned(),
+    }
+}
+
+/// Reads `90s`, `1m30s`, or a bare number of seconds, as kubectl does; zero is no limit.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let read = match text.parse::<u64>() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => text.parse::<jiff::SignedDuration>().ok().and_then(|duration| Duration::try_from(duration).ok()),
+    };
+    match read {
+        // Far enough to be no limit, and safe to add to any clock.
+        Some(Duration::ZERO) => Ok(Duration::from_secs(100 * 365 * 24 * 3600)),
+        Some(duration) => Ok(duration),
+        None => Err("expected a duration such as 30s, 1m30s or 2h".to_owned()),
+    }
+}

@@ -1,0 +1,196 @@
+//! What the API server answered when it did not do what was asked, sorted once.
+//!
+//! Pure: takes a status code and a body, gives an error that knows its exit code and the next step. Conflicts, immutable
+//! fields and missing kinds are told apart by the server's machine-readable causes, never by the text of a message.
+
+use http::StatusCode;
+use kube::core::Status;
+use thiserror::Error;
+
+use crate::exit::Exit;
+
+/// One field that another manager owns with another value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The path as the server writes it, e.g. `.spec.template.spec.containers[name="bpfman"].image`.
+    pub field: String,
+    /// The server's words, e.g. `conflict with "kubectl-set" using apps/v1`.
+    pub message: String,
+}
+
+/// Why a request did not give what was asked for.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Error {
+    /// Other field managers own fields with other values.
+    #[error("conflict: {} owned by another field manager with another value", count(.0.len(), "field is", "fields are"))]
+    Conflict(Vec<Cause>),
+    /// The object changed since it was read.
+    #[error("the object was changed or replaced meanwhile: {0}")]
+    Stale(String),
+    /// A field that cannot be changed differs.
+    #[error("immutable: {} cannot be changed, only deleting and creating the object again would", .0.join(", "))]
+    Immutable(Vec<String>),
+    /// The object is on its way out: an apply to it would be lost.
+    #[error("the object is being deleted")]
+    Terminating,
+    /// The namespace is not there.
+    #[error("namespace {0:?} not found")]
+    NamespaceMissing(String),
+    /// The namespace is on its way out and takes no new objects.
+    #[error("namespace {0:?} is being deleted")]
+    NamespaceTerminating(String),
+    /// The kind is unknown to this server.
+    #[error("the server has no resource {resource} ({api_version})")]
+    NotServed {
+        /// The plural with its group, e.g. `servicemonitors.monitoring.coreos.com`.
+        resource: String,
+        /// The version asked for.
+        api_version: String,
+    },
+    /// The caller lacks a right; the server says which.
+    #[error("forbidden: {0}")]
+    Forbidden(String),
+    /// Any other refusal of this one object: validation, admission, a field that the schema does not know.
+    #[error("{message}")]
+    Refused {
+        /// The HTTP status code.
+        code: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// The server does not know who is asking.
+    #[error("not authenticated at {host}: {message}")]
+    Unauthenticated {
+        /// The server's address.
+        host: String,
+        /// The server's words.
+        message: String,
+    },
+    /// No connection, or it broke off.
+    #[error("cannot reach {host}: {cause}")]
+    Unreachable {
+        /// The server's address.
+        host: String,
+        /// The innermost causes.
+        cause: String,
+    },
+    /// No answer in time.
+    #[error("no answer from {host} in {seconds} s")]
+    TimedOut {
+        /// The server's address.
+        host: String,
+        /// The limit, `--request-timeout`.
+        seconds: u64,
+    },
+    /// An answer that is none of the API's.
+    #[error("HTTP {code} from {host}: {line}")]
+    Unusable {
+        /// The HTTP status code.
+        code: u16,
+        /// The server's address.
+        host: String,
+        /// The first line of the body, at most 200 characters.
+        line: String,
+    },
+}
+
+impl Error {
+    /// Sorts an answer that is not a success; `namespaced` is the namespace that was asked for.
+    ///
+    /// None when the one object that was asked for is not there, which only the caller can call an error.
+    pub(super) fn of_answer(code: StatusCode, body: &[u8], host: &str) -> Option<Self> {
+        let Some(status) = serde_json::from_slice::<Status>(body).ok().filter(Status::is_failure) else {
+            return Some(Self::of_foreign_body(code, body, host));
+        };
+        let message = status.message;
+        let (kind, name, causes) = match status.details {
+            Some(details) => (details.kind, details.name, details.causes),
+            None => Default::default(),
+        };
+        let caused = |reason: &str| causes.iter().filter(|cause| cause.reason == reason).collect::<Vec<_>>();
+        let conflicts = caused("FieldManagerConflict");
+        let immutable: Vec<String> =
+            causes.iter().filter(|cause| cause.message.contains("field is immutable")).map(field).collect();
+        let error = match code.as_u16() {
+            401 => Self::Unauthenticated { host: host.to_owned(), message },
+            403 if !caused("NamespaceTerminating").is_empty() => Self::NamespaceTerminating(name),
+            403 => Self::Forbidden(message),
+            404 if kind == "namespaces" => Self::NamespaceMissing(name),
+            404 => return None,
+            409 if !conflicts.is_empty() => Self::Conflict(conflicts.into_iter().map(to_cause).collect()),
+            409 => Self::Stale(message),
+            422 if !immutable.is_empty() => Self::Immutable(deduplicated(immutable)),
+            429 | 503 | 504 => {
+                Self::Unusable { code: code.as_u16(), host: host.to_owned(), line: first_line(&message) }
+            }
+            code => Self::Refused { code, message },
+        };
+        Some(error)
+    }
+
+    fn of_foreign_body(code: StatusCode, body: &[u8], host: &str) -> Self {
+        let line = first_line(&String::from_utf8_lossy(body));
+        if code == StatusCode::UNAUTHORIZED {
+            return Self::Unauthenticated { host: host.to_owned(), message: line };
+        }
+        Self::Unusable { code: code.as_u16(), host: host.to_owned(), line }
+    }
+
+    /// How a command ends that met this error.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Unauthenticated { .. } | Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Unusable { .. } => {
+                Exit::NoAnswer
+            }
+            _ => Exit::Refused,
+        }
+    }
+
+    /// What helps, where that can be said.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Conflict(_) => {
+                "take the fields over with --force-conflicts, or put the wanted values into the Config"
+            }
+            Self::Immutable(_) => "delete the object yourself and apply again; deleting a DaemonSet stops its pods",
+            Self::NamespaceMissing(name) => {
+                return Some(format!("create it with --create-namespace or: kubectl create namespace {name}"));
+            }
+            Self::NotServed { resource, .. } if resource.starts_with("configs.") => {
+                "install the bpfman custom resource definitions first"
+            }
+            Self::NotServed { .. } => {
+                "install the API, or leave its objects out: --monitoring off, --platform kubernetes"
+            }
+            Self::Forbidden(_) => "ask for the right, or use another identity: --user, --context, --as",
+            Self::Unauthenticated { .. } => "log in again, or choose another identity: --user, --context, --token",
+            Self::Unreachable { .. } => "check the address and the network: kubectl config view --minify",
+            Self::TimedOut { .. } => "allow more with --request-timeout",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
+fn to_cause(cause: &kube::core::response::StatusCause) -> Cause {
+    Cause { field: cause.field.clone(), message: cause.message.clone() }
+}
+
+fn field(cause: &kube::core::response::StatusCause) -> String {
+    // The server misspells this one field: https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/storage/validation/validation.go
+    if cause.field == "spec.attachedRequired" { "spec.attachRequired".to_owned() } else { cause.field.clone() }
+}
+
+fn deduplicated(mut fields: Vec<String>) -> Vec<String> {
+    fields.dedup();
+    fields
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(empty answer)").chars().take(200).collect()
+}
+
+/// `1 field is`, `2 fields are`.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

@@ -1,0 +1,134 @@
+//! One request and its answer: bounded in time, tried again where that is safe, warnings kept.
+//!
+//! Every request of this program may be sent twice: reads, server-side applies, and patches that name the resource
+//! version they are for.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use http::{HeaderMap, StatusCode};
+use kube::Client;
+use kube::client::Body;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::error::Error;
+
+const TRIES: u32 = 4;
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+
+/// What the server sent back.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    /// The texts of `Warning: 299` headers.
+    pub(super) warnings: Vec<String>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Sends requests to one API server.
+#[derive(Clone)]
+pub(super) struct Sender {
+    pub(super) client: Client,
+    pub(super) host: String,
+    pub(super) limit: Duration,
+}
+
+impl Sender {
+    /// Sends `request`, waiting at most the limit for the whole answer, retries included.
+    ///
+    /// A broken connection is tried once more, an overloaded server (429, 503, 504) up to four times.
+    pub(super) async fn send(&self, request: http::Request<Vec<u8>>) -> Result<Answer, Error> {
+        let deadline = Instant::now() + self.limit;
+        let mut broken = false;
+        let mut attempt = 1;
+        loop {
+            let answer = timeout_at(deadline, self.once(request.clone()))
+                .await
+                .map_err(|_| Error::TimedOut { host: self.host.clone(), seconds: self.limit.as_secs() })?;
+            let wait = match &answer {
+                Ok((answer, headers)) if is_overloaded(answer.status) && attempt < TRIES => {
+                    retry_after(headers).unwrap_or(FIRST_WAIT * 2_u32.pow(attempt))
+                }
+                Err(error) if !broken && is_broken(error) => {
+                    broken = true;
+                    FIRST_WAIT
+                }
+                _ => return answer.map(|(answer, _)| answer).map_err(|error| self.unreachable(&error)),
+            };
+            if Instant::now() + wait > deadline {
+                return answer.map(|(answer, _)| answer).map_err(|error| self.unreachable(&error));
+            }
+            attempt += 1;
+            sleep(wait).await;
+        }
+    }
+
+    async fn once(&self, request: http::Request<Vec<u8>>) -> kube::Result<(Answer, HeaderMap)> {
+        let (parts, body) = self.client.send(request.map(Body::from)).await?.into_parts();
+        let body = body.collect_bytes().await?.to_vec();
+        let warnings = warnings(&parts.headers);
+        Ok((Answer { status: parts.status, warnings, body }, parts.headers))
+    }
+
+    /// Says why no answer came, each cause once.
+    pub(super) fn unreachable(&self, error: &kube::Error) -> Error {
+        Error::Unreachable { host: self.host.clone(), cause: innermost(error) }
+    }
+}
+
+fn is_overloaded(status: StatusCode) -> bool {
+    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT)
+}
+
+/// A connection that was there and broke; one that could not be made is not worth a second try.
+fn is_broken(error: &kube::Error) -> bool {
+    let text = innermost(error);
+    chain(error).any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|error| {
+            matches!(error.kind(), std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe)
+        })
+    }) || text.contains("connection closed")
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| (*error).source())
+}
+
+/// The cause at the bottom; the ones above repeat it under the names of layers.
+pub(super) fn innermost(error: &(dyn StdError + 'static)) -> String {
+    chain(error).last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Reads `Warning` headers (RFC 9111 §5.5): `299 - "text"`, several in a header, quotes escaped by a backslash.
+fn warnings(headers: &HeaderMap) -> Vec<String> {
+    headers.get_all(http::header::WARNING).iter().filter_map(|value| value.to_str().ok()).flat_map(warn_texts).collect()
+}
+
+fn warn_texts(header: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = header;
+    while let Some((code_and_agent, quoted)) = rest.split_once('"') {
+        let mut text = String::new();
+        let mut characters = quoted.char_indices();
+        let mut end = quoted.len();
+        while let Some((position, character)) = characters.next() {
+            match character {
+                '\\' => text.extend(characters.next().map(|(_, escaped)| escaped)),
+                '"' => {
+                    end = position + 1;
+                    break;
+                }
+                _ => text.push(character),
+            }
+        }
+        if code_and_agent.trim_start_matches([',', ' ']).starts_with("299 ") {
+            texts.push(text);
+        }
+        rest = quoted.get(end..).unwrap_or_default();
+    }
+    texts
+}

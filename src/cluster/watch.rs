@@ -1,0 +1,73 @@
+//! Watching one named object, for as long as it takes.
+//!
+//! A list and a watch that carry the object's name, so that a role limited to that name is enough; broken watches are
+//! started again with growing pauses.
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use http::StatusCode;
+use kube::Api;
+use kube::api::{ApiResource, DynamicObject};
+use kube::runtime::{WatchStreamExt, watcher};
+use serde_json::Value;
+
+use super::{Cluster, Error, Resource};
+use crate::manifest::ObjectId;
+
+/// What a watch saw of its object.
+pub struct Seen {
+    /// The object.
+    pub id: ObjectId,
+    /// Its state, none when it is not there; or why nothing is known for the moment.
+    pub state: Result<Option<Value>, Error>,
+}
+
+/// Watches `id`: its state now, and again at each change. Ends only when dropped.
+pub async fn watch(cluster: &Cluster, id: ObjectId) -> Result<BoxStream<'static, Seen>, Error> {
+    let resource = cluster.resource(&id).await?;
+    let host = cluster.host().to_owned();
+    let name = id.name.clone();
+    let stream = watcher::watch_object(api(cluster, &id, &resource), &name).default_backoff();
+    Ok(stream
+        .map(move |event| Seen {
+            id: id.clone(),
+            state: event.map(to_value).map_err(|error| sort(&error, &id, &resource, &host)),
+        })
+        .boxed())
+}
+
+fn api(cluster: &Cluster, id: &ObjectId, resource: &Resource) -> Api<DynamicObject> {
+    let kind = ApiResource {
+        group: id.group().to_owned(),
+        version: id.version().to_owned(),
+        api_version: id.api_version.clone(),
+        kind: id.kind.clone(),
+        plural: resource.plural.clone(),
+    };
+    let client = cluster.sender.client.clone();
+    match id.namespace.as_deref().filter(|_| resource.namespaced) {
+        Some(namespace) => Api::namespaced_with(client, namespace, &kind),
+        None => Api::all_with(client, &kind),
+    }
+}
+
+fn to_value(object: Option<DynamicObject>) -> Option<Value> {
+    object.and_then(|object| serde_json::to_value(object).ok())
+}
+
+fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, host: &str) -> Error {
+    let status = match error {
+        watcher::Error::WatchError(status) => status,
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::WatchFailed(kube::Error::Api(status)) => status,
+        other => return Error::Unreachable { host: host.to_owned(), cause: super::request::innermost(other) },
+    };
+    let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let not_served = || Error::NotServed { resource: resource.qualified(id), api_version: id.api_version.clone() };
+    if code == StatusCode::NOT_FOUND {
+        return not_served();
+    }
+    let body = serde_json::to_vec(status).unwrap_or_default();
+    Error::of_answer(code, &body, host).unwrap_or_else(not_served)
+}

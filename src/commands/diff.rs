@@ -1,0 +1,72 @@
+//! `diff`: live state against the server's dry run. Writes nothing.
+
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use super::input::{File, Input, connect};
+use crate::cli::Global;
+use crate::cluster::{Cluster, Connection};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::manifest::Manifest;
+use crate::reconcile::IN_FLIGHT;
+use crate::reconcile::preview::{self, Preview};
+use crate::report::diff::{Format, Report};
+use crate::ui::Ui;
+
+/// Flags of `diff`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct DiffArgs {
+    #[command(flatten)]
+    file: File,
+    #[command(flatten)]
+    input: Input,
+    /// Output format
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    output: Format,
+    /// Name under which the fields would be owned; the Config's name unless given
+    #[arg(long, value_name = "NAME")]
+    field_manager: Option<String>,
+    /// Count live fields that others set and nobody wants as drift
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Compares; the Config of a file is taken as if it were the cluster's.
+pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
+    let input = &args.input;
+    let file = args.file.filename.as_deref().map(|path| input.read_file(path, ui)).transpose()?;
+    let cluster = connect(to, args.field_manager.as_deref().unwrap_or(&input.name), global.request_timeout)?;
+    let (source, served) = match file {
+        None => {
+            let (live, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
+            (live?, served?)
+        }
+        Some(mut source) => {
+            let (uid, served) = tokio::join!(input.live_uid(&cluster), input.served(&cluster));
+            source.config.uid = uid?;
+            (source, served?)
+        }
+    };
+    let manifests = input.render(&source.config, input.platform(served.as_ref()), ui)?.manifests;
+    Ok(compare(args, &cluster, &manifests, ui).await)
+}
+
+async fn compare(args: &DiffArgs, cluster: &Cluster, manifests: &[Manifest], ui: &mut Ui) -> Exit {
+    let mut report = Report::new(args.output, ui);
+    let mut previews = stream::iter(manifests)
+        .map(|manifest| async move {
+            match cluster.get(&manifest.id).await {
+                Ok(live) => (manifest, preview::preview(cluster, manifest, live.as_ref()).await),
+                Err(error) => (manifest, Preview::Failed(error)),
+            }
+        })
+        .buffered(IN_FLIGHT);
+    let mut exit = Exit::Done;
+    while let Some((manifest, preview)) = previews.next().await {
+        exit = exit.worst(preview.exit(args.strict));
+        report.add(manifest, &preview);
+    }
+    report.finish();
+    exit
+}

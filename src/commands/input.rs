@@ -1,0 +1,233 @@
+//! The first steps of every command: the flags that say what is wanted, reading it, and rendering it.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+use crate::cluster::{self, Cluster, Connection, Served};
+use crate::config::{self, Config, Origin};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::manifest::ObjectId;
+use crate::problem::Problem;
+use crate::render::{self, Platform, Rendered};
+use crate::templates::Templates;
+use crate::ui::Ui;
+
+/// What says what is wanted, beside the Config.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct Input {
+    /// Name of the Config, and the field manager's name
+    #[arg(long, value_name = "NAME", default_value = config::DEFAULT_NAME)]
+    pub name: String,
+    /// Directory of templates: a file there replaces the built-in one of the same name, others are added
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub templates: Option<PathBuf>,
+    /// Platform to render for; auto asks the cluster whether it serves route.openshift.io
+    #[arg(long, value_enum, value_name = "PLATFORM", default_value_t)]
+    pub platform: PlatformChoice,
+    /// Whether to render the monitoring objects; auto asks the cluster whether it serves monitoring.coreos.com
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    pub monitoring: MonitoringChoice,
+    /// Pull policy of all containers: Always, IfNotPresent or Never; none leaves it to the server
+    #[arg(long, value_name = "POLICY", env = "BPFMAN_IMAGE_PULL_POLICY")]
+    pub image_pull_policy: Option<String>,
+    /// Namespace that the Config must name; a check, the Config decides
+    #[arg(long, short, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
+}
+
+/// The flag that takes the Config from a file.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Input")]
+pub struct File {
+    /// File that holds the Config, - for standard input; without it the cluster's own is read
+    #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub filename: Option<PathBuf>,
+}
+
+/// `--platform`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum PlatformChoice {
+    /// What the cluster serves decides.
+    #[default]
+    Auto,
+    /// Plain Kubernetes.
+    Kubernetes,
+    /// OpenShift.
+    Openshift,
+}
+
+/// `--monitoring`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum MonitoringChoice {
+    /// What the cluster serves decides.
+    #[default]
+    Auto,
+    /// Render them.
+    On,
+    /// Leave them out.
+    Off,
+}
+
+/// A Config, checked, and the object it was read from.
+pub struct Source {
+    /// The Config.
+    pub config: Config,
+    /// The object as it stands in the file or on the server.
+    pub object: Value,
+}
+
+impl Input {
+    /// Decides the platform; `served` is none where no cluster is asked, and `auto` then means plain Kubernetes.
+    pub fn platform(&self, served: Option<&Served>) -> Platform {
+        let has = |group| served.is_some_and(|served| served.has_group(group));
+        Platform {
+            openshift: match self.platform {
+                PlatformChoice::Auto => has("route.openshift.io"),
+                PlatformChoice::Kubernetes => false,
+                PlatformChoice::Openshift => true,
+            },
+            monitoring: match self.monitoring {
+                MonitoringChoice::Auto => has("monitoring.coreos.com"),
+                MonitoringChoice::On => true,
+                MonitoringChoice::Off => false,
+            },
+        }
+    }
+
+    /// Whether the cluster has a say in the platform.
+    pub fn is_auto(&self) -> bool {
+        self.platform == PlatformChoice::Auto || self.monitoring == MonitoringChoice::Auto
+    }
+
+    /// Asks the cluster what it serves, if that matters.
+    pub async fn served(&self, cluster: &Cluster) -> Result<Option<Served>, Failure> {
+        if !self.is_auto() {
+            return Ok(None);
+        }
+        cluster.served().await.map(Some).map_err(|error| refused(error, "cannot read the API groups"))
+    }
+
+    /// Reads the Config from `path` (`-` is standard input) and checks it.
+    pub fn read_file(&self, path: &Path, ui: &Ui) -> Result<Source, Failure> {
+        let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+        let bytes = read_bytes(path)
+            .with_context(|| format!("cannot read {name}"))
+            .map_err(|error| Failure::new(Exit::Input, error))?;
+        let read = config::file::read(&name, &bytes, &self.name).map_err(Failure::input)?;
+        self.checked(read.config, read.object, &read.warnings, ui)
+    }
+
+    /// Reads the cluster's Config and checks it; none when there is none of that name.
+    pub async fn read_live(&self, cluster: &Cluster, ui: &Ui) -> Result<Option<Source>, Failure> {
+        let id = config_id(&self.name);
+        let live = cluster.get(&id).await.map_err(|error| refused(error, format!("cannot read {id}")))?;
+        live.map(|object| self.check(object, ui)).transpose()
+    }
+
+    /// The uid of the cluster's Config; none when there is no Config, or no such kind.
+    pub async fn live_uid(&self, cluster: &Cluster) -> Result<Option<String>, Failure> {
+        let id = config_id(&self.name);
+        match cluster.get(&id).await {
+            Ok(live) => Ok(live.as_ref().and_then(uid)),
+            Err(cluster::Error::NotServed { .. }) => Ok(None),
+            Err(error) => Err(refused(error, format!("cannot read {id}"))),
+        }
+    }
+
+    /// Reads the cluster's Config, which must be there.
+    pub async fn require_live(&self, cluster: &Cluster, ui: &Ui) -> Result<Source, Failure> {
+        self.read_live(cluster, ui).await?.ok_or_else(|| {
+            Failure::new(Exit::Refused, anyhow::anyhow!("{} not found", config_id(&self.name)))
+                .hint("create it, take it from a file with --filename, or choose another with --name")
+        })
+    }
+
+    /// Checks a Config that was read from the server.
+    pub fn check(&self, object: Value, ui: &Ui) -> Result<Source, Failure> {
+        let read = Config::read(&object, &self.name, Origin::Live);
+        let (config, warnings) =
+            read.map_err(|problems| Failure::input(problems).context(format!("{} is wrong", config_id(&self.name))))?;
+        self.checked(config, object, &warnings, ui)
+    }
+
+    fn checked(&self, config: Config, object: Value, warnings: &[Problem], ui: &Ui) -> Result<Source, Failure> {
+        for warning in warnings {
+            ui.warning(&warning.to_string());
+        }
+        if let Some(namespace) = self.namespace.as_ref().filter(|namespace| **namespace != config.namespace) {
+            return Err(Failure::usage(format!(
+                "--namespace {namespace} is not what the Config says: spec.namespace is {}",
+                config.namespace
+            ))
+            .hint("leave --namespace out, or change spec.namespace"));
+        }
+        Ok(Source { config, object })
+    }
+
+    fn templates(&self, ui: &Ui) -> Result<Templates, Failure> {
+        let Some(directory) = &self.templates else { return Ok(Templates::builtin()) };
+        let (templates, warnings) = Templates::with_overlay(directory).map_err(Failure::input)?;
+        for warning in &warnings {
+            ui.warning(&warning.to_string());
+        }
+        Ok(templates)
+    }
+
+    /// Renders; says what is left out and why.
+    pub fn render(&self, config: &Config, platform: Platform, ui: &Ui) -> Result<Rendered, Failure> {
+        let policy = self.image_pull_policy.as_deref().filter(|policy| !policy.is_empty());
+        let rendered = render::render(config, &self.templates(ui)?, platform, policy).map_err(Failure::input)?;
+        for warning in &rendered.warnings {
+            ui.warning(&warning.to_string());
+        }
+        for id in &rendered.unmanaged {
+            ui.note(&format!("{id} skipped (unmanaged)"));
+        }
+        Ok(rendered)
+    }
+}
+
+/// The identity of a Config.
+pub fn config_id(name: &str) -> ObjectId {
+    ObjectId {
+        api_version: config::API_VERSION.to_owned(),
+        kind: config::KIND.to_owned(),
+        namespace: None,
+        name: name.to_owned(),
+    }
+}
+
+/// Opens the way to the chosen cluster.
+pub fn connect(flags: &Connection, field_manager: &str, limit: std::time::Duration) -> Result<Cluster, Failure> {
+    Cluster::connect(cluster::choose(flags)?, field_manager, limit)
+}
+
+/// The end of a command that could not do without an answer.
+pub fn refused(error: cluster::Error, what: impl std::fmt::Display + Send + Sync + 'static) -> Failure {
+    let hint = error.hint();
+    let failure = Failure::new(error.exit(), error).context(what);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// The uid of an object that the server knows.
+pub fn uid(object: &Value) -> Option<String> {
+    object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned)
+}
+
+fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+    } else {
+        std::fs::File::open(path)?.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,94 @@
+//! `render`: prints the objects that the Config becomes, in the order of applying.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::input::{File, Input, connect};
+use crate::cli::Global;
+use crate::cluster::Connection;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::manifest::Manifest;
+use crate::ui::Ui;
+use crate::yaml;
+
+/// Flags of `render`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RenderArgs {
+    #[command(flatten)]
+    file: File,
+    #[command(flatten)]
+    input: Input,
+    /// Output format
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    output: Format,
+    /// Write one file an object into this directory instead
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    output_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One YAML document an object
+    #[default]
+    Yaml,
+    /// A v1 List
+    Json,
+    /// The objects' names
+    Name,
+}
+
+/// Renders from a file without any contact, or from the cluster's own Config.
+pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
+    let input = &args.input;
+    let (source, platform) = if let Some(path) = &args.file.filename {
+        let source = input.read_file(path, ui)?;
+        if input.is_auto() {
+            ui.note("no cluster is asked: auto means plain Kubernetes without monitoring");
+        }
+        (source, input.platform(None))
+    } else {
+        let cluster = connect(to, &input.name, global.request_timeout)?;
+        let (source, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
+        (source?, input.platform(served?.as_ref()))
+    };
+    let manifests = input.render(&source.config, platform, ui)?.manifests;
+    match &args.output_dir {
+        Some(directory) => write_files(directory, args.output, &manifests)?,
+        None => ui.document(&text(args.output, &manifests)),
+    }
+    Ok(Exit::Done)
+}
+
+fn text(format: Format, manifests: &[Manifest]) -> String {
+    match format {
+        Format::Yaml => {
+            manifests.iter().map(|manifest| format!("---\n{}", yaml::to_string(&manifest.object))).collect()
+        }
+        Format::Json => {
+            let items: Vec<_> = manifests.iter().map(|manifest| &manifest.object).collect();
+            format!("{:#}\n", json!({"apiVersion": "v1", "kind": "List", "items": items}))
+        }
+        Format::Name => manifests.iter().map(|manifest| format!("{}\n", manifest.id)).collect(),
+    }
+}
+
+fn write_files(directory: &Path, format: Format, manifests: &[Manifest]) -> Result<(), Failure> {
+    let write = || -> anyhow::Result<()> {
+        std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+        for (position, manifest) in manifests.iter().enumerate() {
+            let (ending, text) = match format {
+                Format::Json => ("json", format!("{:#}\n", manifest.object)),
+                Format::Yaml | Format::Name => ("yaml", yaml::to_string(&manifest.object)),
+            };
+            // The number keeps the order of applying for whoever applies the directory.
+            let name = format!("{:02}-{}-{}.{ending}", position + 1, manifest.id.kind.to_lowercase(), manifest.id.name);
+            let path = directory.join(name.replace(':', "_"));
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok(())
+    };
+    write().map_err(|error| Failure::new(Exit::Usage, error))
+}

@@ -1,0 +1,263 @@
+//! The rules of the custom resource definition as a table, and the walk that holds a value against it.
+//!
+//! Pure. A field that is null counts as absent: the server drops nulls before it validates.
+//! <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable>
+
+use serde_json::{Map, Value};
+
+use super::{API_VERSION, KIND, Origin, history};
+use crate::names;
+use crate::path::{FieldPath, Step};
+use crate::problem::Problem;
+
+/// A field that an object may have.
+struct Field {
+    name: &'static str,
+    required: bool,
+    shape: Shape,
+}
+
+/// What a field may hold.
+enum Shape {
+    /// Anything: bookkeeping that we do not read.
+    Any,
+    Text,
+    /// A string that is not empty.
+    Filled,
+    /// What a container's image may be: not empty, no blanks around it.
+    Image,
+    Port,
+    Flag,
+    Object(&'static [Field]),
+    /// Objects that differ in their key fields.
+    List(&'static [Field], &'static [&'static str]),
+}
+
+const fn required(name: &'static str, shape: Shape) -> Field {
+    Field { name, required: true, shape }
+}
+
+const fn optional(name: &'static str, shape: Shape) -> Field {
+    Field { name, required: false, shape }
+}
+
+const ROOT: &[Field] = &[
+    required("apiVersion", Shape::Text),
+    required("kind", Shape::Text),
+    required("metadata", Shape::Object(METADATA)),
+    required("spec", Shape::Object(SPEC)),
+    optional("status", Shape::Any),
+];
+
+const METADATA: &[Field] = &[
+    required("name", Shape::Filled),
+    optional("annotations", Shape::Any),
+    optional("creationTimestamp", Shape::Any),
+    optional("deletionGracePeriodSeconds", Shape::Any),
+    optional("deletionTimestamp", Shape::Text),
+    optional("finalizers", Shape::Any),
+    optional("generateName", Shape::Any),
+    optional("generation", Shape::Any),
+    optional("labels", Shape::Any),
+    optional("managedFields", Shape::Any),
+    optional("namespace", Shape::Text),
+    optional("ownerReferences", Shape::Any),
+    optional("resourceVersion", Shape::Any),
+    optional("selfLink", Shape::Any),
+    optional("uid", Shape::Text),
+];
+
+const SPEC: &[Field] = &[
+    required("agent", Shape::Object(AGENT)),
+    required("configuration", Shape::Filled),
+    required("daemon", Shape::Object(DAEMON)),
+    required("namespace", Shape::Filled),
+    optional("overrides", Shape::List(OVERRIDE, &["kind", "apiVersion", "namespace", "name"])),
+];
+
+const AGENT: &[Field] =
+    &[required("image", Shape::Image), optional("healthProbePort", Shape::Port), optional("logLevel", Shape::Text)];
+
+const DAEMON: &[Field] =
+    &[required("image", Shape::Image), optional("csiRegistrarImage", Shape::Text), optional("logLevel", Shape::Text)];
+
+const OVERRIDE: &[Field] = &[
+    required("apiVersion", Shape::Text),
+    required("kind", Shape::Text),
+    required("name", Shape::Text),
+    required("namespace", Shape::Text),
+    required("unmanaged", Shape::Flag),
+];
+
+/// Everything that the walk found.
+#[derive(Default)]
+pub(super) struct Findings {
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// Holds `value` against the table and against what makes it the Config that is asked for.
+pub(super) fn check(value: &Value, expected_name: &str, origin: Origin) -> Findings {
+    let mut walk = Walk { origin, found: Findings::default() };
+    let root = FieldPath::default();
+    walk.object(value, ROOT, &root);
+    walk.identity(value, expected_name, &root);
+    walk.found
+}
+
+struct Walk {
+    origin: Origin,
+    found: Findings,
+}
+
+impl Walk {
+    fn problem(&mut self, path: &FieldPath, message: impl Into<String>) {
+        self.found.problems.push(Problem::at(path.clone(), message));
+    }
+
+    fn object(&mut self, value: &Value, fields: &[Field], path: &FieldPath) {
+        let Some(object) = value.as_object() else {
+            return self.mistyped(value, "an object", path);
+        };
+        self.unknown(object, fields, path);
+        for field in fields {
+            let place = path.field(field.name);
+            match object.get(field.name).filter(|value| !value.is_null()) {
+                Some(value) => self.value(value, &field.shape, &place),
+                None if field.required => self.problem(&place, "is missing"),
+                None => {}
+            }
+        }
+    }
+
+    fn value(&mut self, value: &Value, shape: &Shape, path: &FieldPath) {
+        match shape {
+            Shape::Any => {}
+            Shape::Object(fields) => self.object(value, fields, path),
+            Shape::List(fields, keys) => self.list(value, fields, keys, path),
+            Shape::Flag if value.is_boolean() => {}
+            Shape::Flag => self.mistyped(value, "true or false", path),
+            Shape::Port => self.port(value, path),
+            Shape::Text | Shape::Filled | Shape::Image => match value.as_str() {
+                None => self.mistyped(value, "a string", path),
+                Some("") if !matches!(shape, Shape::Text) => self.problem(path, "is empty"),
+                Some(image) if matches!(shape, Shape::Image) && image.trim() != image => {
+                    self.problem(path, format!("is {}, must have no blanks around it", names::quoted(image)));
+                }
+                Some(_) => {}
+            },
+        }
+    }
+
+    fn port(&mut self, value: &Value, path: &FieldPath) {
+        let wanted = "a whole number from 1 to 65535";
+        match value.as_i64() {
+            Some(1..=65535) => {}
+            Some(port) => self.problem(path, format!("is {port}, must be {wanted}")),
+            None => self.mistyped(value, wanted, path),
+        }
+    }
+
+    fn list(&mut self, value: &Value, fields: &[Field], keys: &[&str], path: &FieldPath) {
+        let Some(items) = value.as_array() else {
+            return self.mistyped(value, "a list", path);
+        };
+        let identity = |item: &Value| keys.iter().map(|key| item.get(*key).cloned()).collect::<Option<Vec<_>>>();
+        for (position, item) in items.iter().enumerate() {
+            let place = path.join(Step::Index(position));
+            self.object(item, fields, &place);
+            let own = identity(item);
+            let earlier = items.iter().take(position).position(|other| own.is_some() && identity(other) == own);
+            if let Some(earlier) = earlier {
+                self.problem(&place, format!("has the same {} as item {earlier}", keys.join(", ")));
+            }
+        }
+    }
+
+    fn mistyped(&mut self, value: &Value, wanted: &str, path: &FieldPath) {
+        let found = match value {
+            Value::Null => "null".to_owned(),
+            Value::Bool(flag) => format!("{flag}"),
+            Value::Number(number) => format!("the number {number}"),
+            Value::String(text) => format!("the string {}", names::quoted(text)),
+            Value::Array(_) => "a list".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+        };
+        let subject = if path.0.is_empty() { "the document " } else { "" };
+        self.problem(path, format!("{subject}is {found}, must be {wanted}"));
+    }
+
+    fn unknown(&mut self, object: &Map<String, Value>, fields: &[Field], path: &FieldPath) {
+        let known = || fields.iter().map(|field| field.name);
+        for name in object.keys().filter(|name| !known().any(|known| known == *name)) {
+            let place = path.field(name);
+            let message = explain(name, &place, path, names::nearest(name, known()));
+            let list = match self.origin {
+                Origin::File => &mut self.found.problems,
+                Origin::Live => &mut self.found.warnings,
+            };
+            list.push(Problem::at(place, message));
+        }
+    }
+
+    /// What the table cannot say: which values of `apiVersion`, `kind`, `name` and `namespace` are right.
+    fn identity(&mut self, value: &Value, expected_name: &str, root: &FieldPath) {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+        for (name, wanted) in [("apiVersion", API_VERSION), ("kind", KIND)] {
+            let found = value.get(name).and_then(Value::as_str);
+            if let Some(found) = found.filter(|found| *found != wanted) {
+                self.problem(&root.field(name), format!("is {}, must be {wanted}", names::quoted(found)));
+            }
+        }
+        let metadata = root.field("metadata");
+        if let Some(found) = text("/metadata/name").filter(|found| !found.is_empty() && *found != expected_name) {
+            let message = format!("is {}, but the Config that counts is {expected_name}", names::quoted(found));
+            self.problem(&metadata.field("name"), message);
+        }
+        if let Some(found) = text("/metadata/namespace").filter(|found| !found.is_empty()) {
+            let message =
+                format!("is {} and has no effect: a Config is one for the whole cluster", names::quoted(found));
+            self.found.warnings.push(Problem::at(metadata.field("namespace"), message));
+        }
+        let namespace = text("/spec/namespace").filter(|namespace| !namespace.is_empty());
+        if let Some(message) = namespace.and_then(names::label_error) {
+            self.problem(&root.field("spec").field("namespace"), message);
+        }
+    }
+}
+
+/// Says what an unknown field may have been meant to be: its name of today, its right place, or the name next to it.
+fn explain(name: &str, place: &FieldPath, parent: &FieldPath, near: Option<&str>) -> String {
+    if let Some(now) = history::field(&schema_path(place)) {
+        return now.to_owned();
+    }
+    if let Some(near) = near {
+        return format!("is not a field of a Config; did you mean {}?", parent.field(near));
+    }
+    let mut homes = Vec::new();
+    find_homes(name, SPEC, "spec", &mut homes);
+    if homes.is_empty() {
+        return "is not a field of a Config".to_owned();
+    }
+    format!("is not a field of a Config; it belongs at {}", homes.join(" or "))
+}
+
+fn find_homes(name: &str, fields: &[Field], parent: &str, homes: &mut Vec<String>) {
+    for field in fields {
+        let path = format!("{parent}.{}", field.name);
+        if let Shape::Object(inner) = field.shape {
+            find_homes(name, inner, &path, homes);
+        }
+        if field.name == name {
+            homes.push(path);
+        }
+    }
+}
+
+fn schema_path(path: &FieldPath) -> String {
+    let steps = path.0.iter().map(|step| match step {
+        Step::Field(name) => format!(".{name}"),
+        _ => "[]".to_owned(),
+    });
+    steps.collect::<String>().trim_start_matches('.').to_owned()
+}

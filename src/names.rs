@@ -1,0 +1,58 @@
+//! Which names the API server takes, and which name somebody may have meant.
+//!
+//! Pure functions. The rules:
+//! <https://kubernetes.io/docs/concepts/overview/working-with-objects/names/>.
+
+/// Why `name` is not a DNS label (a namespace, a Service); none when it is one.
+pub fn label_error(name: &str) -> Option<String> {
+    if name.len() > 63 {
+        return Some(format!("has {} characters, at most 63 are allowed", name.len()));
+    }
+    (!is_label(name)).then(|| {
+        format!(
+            "is {}, must be lower-case letters, digits and -, and begin and end with a letter or digit",
+            quoted(name)
+        )
+    })
+}
+
+/// Why `name` is not a DNS subdomain (most objects); none when it is one.
+pub fn subdomain_error(name: &str) -> Option<String> {
+    if name.len() > 253 {
+        return Some(format!("has {} characters, at most 253 are allowed", name.len()));
+    }
+    (!name.split('.').all(is_label)).then(|| {
+        format!(
+            "is {}, must be lower-case letters, digits, - and ., and begin and end with a letter or digit",
+            quoted(name)
+        )
+    })
+}
+
+/// Why `name` cannot stand in a URL (all that RBAC asks of a name); none when it can.
+pub fn path_error(name: &str) -> Option<String> {
+    let bad = name.is_empty() || name == "." || name == ".." || name.contains(['/', '?', '#', '%']);
+    bad.then(|| format!("is {}, must not be empty, . or .., nor hold / ? # %", quoted(name)))
+}
+
+/// The one of `known` that `typed` is probably meant to be.
+pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    let near = known.into_iter().map(|name| (strsim::damerau_levenshtein(&typed, &name.to_lowercase()), name));
+    near.filter(|(distance, name)| *distance <= 2 && *distance * 2 < name.len()).min().map(|(_, name)| name)
+}
+
+/// `text` in double quotes, escaped, and cut where it is long.
+pub fn quoted(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    serde_json::Value::from(shown).to_string()
+}
+
+fn is_label(name: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !name.is_empty() && name.bytes().all(inner) && !name.starts_with('-') && !name.ends_with('-')
+}

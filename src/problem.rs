@@ -1,0 +1,54 @@
+//! Something wrong in what people wrote: which file, which line, which field, and why.
+//!
+//! One shape for Config and templates, for what stops us and for what is only worth a warning: which of the two it is
+//! depends on the list it stands in. Pure data.
+
+use std::fmt;
+
+use crate::path::FieldPath;
+
+/// A finding in the input. The message continues the path: `spec.namespace` `is empty`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Problem {
+    /// The file, as messages name it; none when the input is not a file, or when the caller adds it.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// The column, from 1.
+    pub column: Option<usize>,
+    /// The field; empty when the whole document is meant.
+    pub path: FieldPath,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl Problem {
+    /// A finding about a field, of which the place in a file is not known yet.
+    pub fn at(path: FieldPath, message: impl Into<String>) -> Self {
+        Self { path, message: message.into(), ..Self::default() }
+    }
+
+    /// A finding about a whole file.
+    pub fn in_file(file: &str, message: impl Into<String>) -> Self {
+        Self { file: Some(file.to_owned()), message: message.into(), ..Self::default() }
+    }
+}
+
+impl fmt::Display for Problem {
+    /// Writes `file:line:column: path message`, without what is not known.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            f.write_str(file)?;
+            for number in [self.line, self.column].into_iter().map_while(|number| number) {
+                write!(f, ":{number}")?;
+            }
+            f.write_str(": ")?;
+        }
+        if !self.path.0.is_empty() {
+            write!(f, "{} ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}

@@ -1,0 +1,34 @@
+//! One pass over the wanted objects: read live, ask the server what an apply would do, apply what differs; and the loop
+//! that does so again on every change.
+//!
+//! Takes rendered manifests and a cluster, gives one result an object; one object's failure never stops the others. What
+//! it sees it tells in values, printed elsewhere.
+
+pub mod apply;
+pub mod preview;
+pub mod rollout;
+pub mod watch;
+
+use std::collections::BTreeMap;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use serde_json::Value;
+
+use crate::cluster::{Cluster, Error};
+use crate::manifest::{Manifest, ObjectId};
+
+/// How many requests are in flight at once; each is a connection of its own.
+pub const IN_FLIGHT: usize = 4;
+
+/// What is live of each wanted object.
+pub type Live = BTreeMap<ObjectId, Result<Option<Value>, Error>>;
+
+/// Reads the live state of all wanted objects.
+pub async fn read_live(cluster: &Cluster, manifests: &[Manifest]) -> Live {
+    stream::iter(manifests)
+        .map(|manifest| async { (manifest.id.clone(), cluster.get(&manifest.id).await) })
+        .buffer_unordered(IN_FLIGHT)
+        .collect()
+        .await
+}

@@ -1,0 +1,86 @@
+//! The JSON document of `diff -o json`: one item an object, whatever became of it.
+
+use serde_json::{Value, json};
+
+use crate::compare::Change;
+use crate::manifest::Manifest;
+use crate::ownership::Owner;
+use crate::reconcile::preview::{Compared, Preview};
+
+/// The whole document.
+pub(super) fn document(items: &[Value]) -> String {
+    format!("{:#}\n", json!({ "items": items }))
+}
+
+/// One object.
+pub(super) fn item(manifest: &Manifest, preview: &Preview) -> Value {
+    let id = &manifest.id;
+    let mut item = json!({
+        "object": {"apiVersion": id.api_version, "kind": id.kind, "namespace": id.namespace, "name": id.name},
+    });
+    let details = match preview {
+        Preview::Compared(compared) => of_compared(compared),
+        Preview::Unvalidated(error) => json!({"state": "new", "notValidated": error.to_string(), "changes": []}),
+        Preview::Immutable { changes, error } => {
+            json!({"state": "needs-recreate", "error": error.to_string(), "changes": list(changes)})
+        }
+        Preview::Failed(error) => json!({"state": "unknown", "error": error.to_string(), "changes": []}),
+    };
+    if let (Some(item), Value::Object(details)) = (item.as_object_mut(), details) {
+        item.extend(details);
+    }
+    item
+}
+
+fn of_compared(compared: &Compared) -> Value {
+    let comparison = &compared.comparison;
+    let state = match (&comparison.live, comparison.unchanged()) {
+        (None, _) => "new",
+        (_, true) => "in-sync",
+        (_, false) => "differs",
+    };
+    let conflicts = compared.conflicts.iter();
+    json!({
+        "state": state,
+        "changes": list(&comparison.changes),
+        "conflicts": conflicts.map(|conflict| json!({
+            "path": conflict.path.to_string(),
+            "live": conflict.live,
+            "wanted": conflict.wanted,
+            "owners": owners(&conflict.owners),
+        })).collect::<Vec<_>>(),
+        "foreign": compared.foreign.iter().map(|foreign| json!({
+            "path": foreign.path.to_string(),
+            "owners": owners(&foreign.owners),
+        })).collect::<Vec<_>>(),
+        "released": comparison.released.iter().map(|released| json!({
+            "path": released.path.to_string(),
+            "owners": owners(&released.owners),
+        })).collect::<Vec<_>>(),
+        "restartsPods": comparison.restarts_pods,
+    })
+}
+
+fn list(changes: &[Change]) -> Vec<Value> {
+    let change = |change: &Change| {
+        json!({
+            "path": change.path.to_string(),
+            "live": change.live,
+            "wanted": change.wanted,
+            "owners": owners(&change.owners),
+        })
+    };
+    changes.iter().map(change).collect()
+}
+
+fn owners(owners: &[Owner]) -> Vec<Value> {
+    let owner = |owner: &Owner| {
+        json!({
+            "manager": owner.manager,
+            "operation": owner.operation.to_string(),
+            "subresource": owner.subresource,
+            "time": owner.time,
+        })
+    };
+    owners.iter().map(owner).collect()
+}

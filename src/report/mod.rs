@@ -1,0 +1,91 @@
+//! What people and machines read: turns results into lines. Takes values, gives text to the [`Ui`]; decides nothing.
+
+pub mod diff;
+pub mod json;
+pub mod log;
+pub mod results;
+
+use serde_json::Value;
+
+use crate::compare::Change;
+use crate::failure::Failure;
+use crate::manifest::ObjectId;
+use crate::ownership::Owner;
+use crate::reconcile::preview::Conflict;
+use crate::ui::Ui;
+
+/// Prints what ended a command: each error once, its causes, and the next steps.
+pub fn failure(failure: &Failure, ui: &Ui) {
+    for error in &failure.errors {
+        let mut said = error.to_string();
+        ui.error(&said);
+        for cause in error.chain().skip(1).map(ToString::to_string) {
+            // Many an error repeats its cause in its own text.
+            if !said.contains(&cause) {
+                ui.detail(&format!("caused by: {cause}"));
+            }
+            said = cause;
+        }
+    }
+    for hint in &failure.hints {
+        ui.hint(hint);
+    }
+}
+
+/// `daemonset.apps/bpfman-daemon in bpfman`.
+pub fn full_name(id: &ObjectId) -> String {
+    match &id.namespace {
+        Some(namespace) => format!("{id} in {namespace}"),
+        None => id.to_string(),
+    }
+}
+
+/// `kubectl-set (Update) since 2026-11-30T04:15:02Z`.
+pub fn owner(owner: &Owner) -> String {
+    let mut text = format!("{} ({}", owner.manager, owner.operation);
+    if let Some(subresource) = owner.subresource.as_ref().filter(|subresource| !subresource.is_empty()) {
+        text.push_str(", ");
+        text.push_str(subresource);
+    }
+    text.push(')');
+    if let Some(time) = &owner.time {
+        text.push_str(" since ");
+        text.push_str(time);
+    }
+    text
+}
+
+/// The owners of a value, or that it has none.
+pub fn owners(list: &[Owner]) -> String {
+    if list.is_empty() {
+        return "no field manager".to_owned();
+    }
+    list.iter().map(owner).collect::<Vec<_>>().join(", ")
+}
+
+/// A value on one line, shortened where it is long.
+pub fn value(value: Option<&Value>) -> String {
+    const LONGEST: usize = 120;
+    let Some(value) = value else { return "(none)".to_owned() };
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}… ({} bytes)", text.get(..end).unwrap_or_default(), text.len()),
+        None => text,
+    }
+}
+
+/// `path: live -> wanted`.
+pub fn change(change: &Change) -> String {
+    format!("{}: {} -> {}", change.path, value(change.live.as_ref()), value(change.wanted.as_ref()))
+}
+
+/// A conflict in one line: where, whose, and both values.
+pub fn conflict(conflict: &Conflict) -> String {
+    format!(
+        "{} is owned by {}: live {}, wanted {}",
+        conflict.path,
+        owners(&conflict.owners),
+        value(conflict.live.as_ref()),
+        value(conflict.wanted.as_ref())
+    )
+}

@@ -1,0 +1,91 @@
+//! The lines of `apply`: what became of each object.
+
+use crate::cluster::{Error, count};
+use crate::manifest::{Manifest, ObjectId};
+use crate::reconcile::apply::{Action, DryRun, Outcome};
+use crate::reconcile::rollout::Progress;
+use crate::report;
+use crate::ui::{Tone, Ui};
+
+/// Prints the result line of an object, and beside it what a person should know.
+pub fn outcome(manifest: &Manifest, outcome: &Outcome, dry_run: DryRun, ui: &mut Ui) {
+    let id = manifest.id.to_string();
+    let (word, tone) = word(&outcome.action);
+    let suffix = match dry_run {
+        DryRun::None => "",
+        DryRun::Client => " (dry run)",
+        DryRun::Server => " (server dry run)",
+    };
+    let reason = match &outcome.action {
+        Action::Skipped(reason) => format!(" ({reason})"),
+        _ => String::new(),
+    };
+    ui.line(&[(Tone::Plain, &id), (Tone::Plain, " "), (tone, word), (Tone::Faint, &reason), (Tone::Faint, suffix)]);
+    remarks(&manifest.id, outcome, ui);
+}
+
+/// Prints what there is to say beyond the result: errors, what was taken over, what stays, the server's warnings.
+pub fn remarks(id: &ObjectId, outcome: &Outcome, ui: &Ui) {
+    for warning in &outcome.warnings {
+        ui.warning(&format!("{id}: {warning}"));
+    }
+    if let Action::Failed(error) = &outcome.action {
+        failed(id, error, outcome, ui);
+    } else {
+        for conflict in &outcome.conflicts {
+            let former = report::owners(&conflict.owners);
+            let was = report::value(conflict.live.as_ref());
+            ui.warning(&format!("{id}: took {} over from {former}, it was {was}", conflict.path));
+        }
+    }
+    for change in &outcome.released {
+        let keepers = report::owners(&change.owners);
+        ui.warning(&format!("{id}: {} is no longer wanted but still owned by {keepers}; not removed", change.path));
+    }
+}
+
+fn failed(id: &ObjectId, error: &Error, outcome: &Outcome, ui: &Ui) {
+    ui.error(&format!("cannot apply {}: {error}", report::full_name(id)));
+    for conflict in &outcome.conflicts {
+        ui.detail(&report::conflict(conflict));
+    }
+    if let Some(hint) = error.hint() {
+        ui.hint(&hint);
+    }
+}
+
+/// kubectl's word for an action.
+pub fn word(action: &Action) -> (&'static str, Tone) {
+    match action {
+        Action::Created => ("created", Tone::Added),
+        Action::Configured => ("configured", Tone::Caution),
+        Action::Unchanged => ("unchanged", Tone::Faint),
+        Action::Applied => ("applied", Tone::Caution),
+        Action::Skipped(_) => ("skipped", Tone::Caution),
+        Action::Failed(_) => ("failed", Tone::Bad),
+    }
+}
+
+/// Prints how many were done and how many failed, when not all were.
+pub fn summary(done: usize, failed: usize, skipped: usize, ui: &Ui) {
+    if failed + skipped > 0 {
+        ui.note(&format!("{done} done, {failed} failed, {skipped} skipped"));
+    }
+}
+
+/// Prints which objects a signal left undone.
+pub fn not_done(done: &[ObjectId], all: &[Manifest], ui: &Ui) {
+    let names = |ids: Vec<&ObjectId>| ids.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let rest: Vec<&ObjectId> = all.iter().map(|manifest| &manifest.id).filter(|id| !done.contains(id)).collect();
+    ui.warning(&format!("stopped: {}", count(rest.len(), "object was not done", "objects were not done")));
+    ui.detail(&format!("done: {}", if done.is_empty() { "nothing".to_owned() } else { names(done.iter().collect()) }));
+    ui.detail(&format!("not done: {}", if rest.is_empty() { "nothing".to_owned() } else { names(rest) }));
+    ui.hint("apply again to do the rest; what is done stays done");
+}
+
+/// Prints how far a rollout is.
+pub fn rollout(id: &ObjectId, progress: &Progress, ui: &Ui) {
+    let Progress { desired, updated, available, .. } = progress;
+    let state = if progress.done() { "rolled out" } else { "rolling out" };
+    ui.note(&format!("{id} {state}: {updated} of {desired} nodes updated, {available} available"));
+}

@@ -1,0 +1,66 @@
+//! SIGINT and SIGTERM: the first asks to stop, the second does not ask.
+
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::exit::Exit;
+
+/// How long a request in flight may go on after the first signal.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Whether somebody wants us to stop.
+#[derive(Clone)]
+pub struct Stop {
+    signals: watch::Receiver<Vec<Exit>>,
+}
+
+impl Stop {
+    /// Listens from now on; signals no longer end the process by themselves.
+    pub fn listen() -> std::io::Result<Self> {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let (sender, signals) = watch::channel(Vec::new());
+        tokio::spawn(async move {
+            loop {
+                let exit = tokio::select! {
+                    _ = interrupt.recv() => Exit::Interrupted,
+                    _ = terminate.recv() => Exit::Terminated,
+                };
+                sender.send_modify(|seen| seen.push(exit));
+            }
+        });
+        Ok(Self { signals })
+    }
+
+    /// How the process ends, once a signal came.
+    pub fn requested(&self) -> Option<Exit> {
+        self.signals.borrow().first().copied()
+    }
+
+    /// Waits for the first signal.
+    pub async fn first(&self) -> Exit {
+        self.nth(1).await
+    }
+
+    /// Waits until a request in flight must be given up: some time after the first signal, or at the second.
+    pub async fn patience_ends(&self) {
+        self.first().await;
+        let _ = tokio::time::timeout(GRACE, self.second()).await;
+    }
+
+    /// Waits for the second signal.
+    pub async fn second(&self) -> Exit {
+        self.nth(2).await
+    }
+
+    async fn nth(&self, count: usize) -> Exit {
+        let mut signals = self.signals.clone();
+        match signals.wait_for(|seen| seen.len() >= count).await {
+            Ok(seen) => seen.first().copied().unwrap_or(Exit::Interrupted),
+            // The listener lives as long as the runtime: there is nothing to wait for any more.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

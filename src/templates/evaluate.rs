@@ -1,0 +1,178 @@
+//! From a template and the values of a Config to one object, with the way back from a field to the template's line.
+//!
+//! Every string that a template writes comes out as a double-quoted YAML scalar on one line, so no value can change the
+//! structure of a manifest; there is no way around that. A name that does not exist is an error, in branches that are
+//! not taken as well. Pure.
+
+use minijinja::value::ValueKind;
+use minijinja::{AutoEscape, Environment, ErrorKind, Output, UndefinedBehavior};
+use serde_json::Value;
+
+use super::Template;
+use super::places::{Places, column_at};
+use crate::names;
+use crate::path::{FieldPath, Step};
+use crate::problem::Problem;
+use crate::yaml;
+
+/// What evaluates templates: the rules of writing and the values.
+pub(crate) struct Engine {
+    environment: Environment<'static>,
+    values: minijinja::Value,
+    /// The names that a template may use, `agent` and `agent.image`.
+    names: Vec<String>,
+}
+
+/// The one object that a template gave.
+pub(crate) struct Document {
+    /// The object.
+    pub(crate) object: Value,
+    source: String,
+    places: Places,
+    /// Where the object stands in the text: in a `List`, its item; else nothing.
+    inside: FieldPath,
+    position: usize,
+}
+
+impl Document {
+    /// A finding about the field at `path` of the object.
+    pub(crate) fn problem(&self, path: FieldPath, message: impl Into<String>) -> Problem {
+        let whole = FieldPath(self.inside.0.iter().chain(&path.0).cloned().collect());
+        let (line, column) = self.places.of_field(self.position, &whole);
+        Problem { line, column, ..Problem { file: Some(self.source.clone()), ..Problem::at(path, message) } }
+    }
+}
+
+impl Engine {
+    /// Gets ready to evaluate templates with `values`, an object whose members may be objects.
+    pub(crate) fn new(values: &Value) -> Self {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_debug(true);
+        environment.set_formatter(|output, _, value| write(output, value));
+        let mut names = Vec::new();
+        for (name, value) in values.as_object().into_iter().flatten() {
+            names.extend(value.as_object().into_iter().flatten().map(|(inner, _)| format!("{name}.{inner}")));
+            names.push(name.clone());
+        }
+        Self { environment, values: minijinja::value::Serde(values).into(), names }
+    }
+
+    /// Whether the template's header wants it rendered.
+    pub(crate) fn wants(&self, template: &Template) -> Result<bool, Problem> {
+        let Some((line, condition)) = template.when() else {
+            return Ok(true);
+        };
+        let problem = |message: String| Problem {
+            line: Some(line),
+            ..Problem::in_file(&template.source, format!("the condition {}: {message}", names::quoted(condition)))
+        };
+        let expression = self.environment.compile_expression(condition).map_err(|error| problem(reason(&error)))?;
+        let mut unknown: Vec<_> =
+            expression.undeclared_variables(true).into_iter().filter(|name| !self.knows(name)).collect();
+        unknown.sort();
+        if let Some(name) = unknown.first() {
+            return Err(problem(self.undefined(name)));
+        }
+        let value = expression.eval(&self.values).map_err(|error| problem(reason(&error)))?;
+        Ok(value.is_true())
+    }
+
+    /// The object that the template gives, or all that is wrong with it.
+    pub(crate) fn evaluate(&self, template: &Template) -> Result<Document, Vec<Problem>> {
+        let one = |problem: Problem| vec![problem];
+        let compiled = self
+            .environment
+            .template_from_named_str(&template.source, &template.text)
+            .map_err(|error| one(self.located(template, &error)))?;
+        let mut unknown: Vec<_> =
+            compiled.undeclared_variables(true).into_iter().filter(|name| !self.knows(name)).collect();
+        unknown.sort();
+        if !unknown.is_empty() {
+            let line = |name: &str| template.text.lines().position(|line| line.contains(name)).map(|line| line + 1);
+            let problem = |name: &String| Problem {
+                line: line(name),
+                ..Problem::in_file(&template.source, self.undefined(name))
+            };
+            return Err(unknown.iter().map(problem).collect());
+        }
+        let (mut text, spans) =
+            compiled.render_with_spans(&self.values).map_err(|error| one(self.located(template, &error)))?;
+        // The language takes the last newline away, which a block scalar at the end of the file needs.
+        text.push('\n');
+        let places = Places::new(text, spans, &template.text);
+        read(template, places).map_err(one)
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name) || self.environment.globals().any(|(global, _)| global == name)
+    }
+
+    fn undefined(&self, name: &str) -> String {
+        let known = || self.names.iter().map(String::as_str);
+        match names::nearest(name, known()) {
+            Some(near) => format!("{name} is not defined; did you mean {near}?"),
+            None => format!("{name} is not defined; there are {}", known().collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    /// What the template language reports, with its place.
+    fn located(&self, template: &Template, error: &minijinja::Error) -> Problem {
+        let range = error.range();
+        let expression = range.clone().and_then(|range| template.text.get(range)).unwrap_or_default();
+        let message = match error.kind() {
+            ErrorKind::UndefinedError if !expression.is_empty() => self.undefined(expression),
+            _ => reason(error),
+        };
+        let column = range.and_then(|range| column_at(&template.text, range.start));
+        Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }
+    }
+}
+
+fn reason(error: &minijinja::Error) -> String {
+    error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()))
+}
+
+/// Writes a value so that YAML reads exactly that value.
+fn write(output: &mut Output<'_>, value: &minijinja::Value) -> Result<(), minijinja::Error> {
+    let text = match value.kind() {
+        ValueKind::String => yaml::double_quoted(value.as_str().unwrap_or_default()),
+        ValueKind::Number | ValueKind::Bool => value.to_string(),
+        ValueKind::None => "null".to_owned(),
+        kind => {
+            return Err(minijinja::Error::new(
+                ErrorKind::InvalidOperation,
+                format!("cannot write a {kind} into a manifest"),
+            ));
+        }
+    };
+    Ok(output.write_str(&text)?)
+}
+
+/// Reads the one object of an evaluated template; a `List` that holds one object counts as that object.
+fn read(template: &Template, places: Places) -> Result<Document, Problem> {
+    let mut documents = yaml::read(places.text().as_bytes()).map_err(|error| {
+        let (line, column) = places.of_output(Some((error.line(), error.column())));
+        Problem { line, column, ..Problem::in_file(&template.source, error.problem().to_string()) }
+    })?;
+    let mut inside = FieldPath::default();
+    let mut objects: Vec<Value> = documents.drain(..).map(|document| document.value).collect();
+    if let [Value::Object(list)] = objects.as_mut_slice()
+        && list.get("kind").and_then(Value::as_str) == Some("List")
+        && let Some(Value::Array(items)) = list.remove("items")
+    {
+        inside = inside.field("items").join(Step::Index(0));
+        objects = items;
+    }
+    let kinds: Vec<&str> =
+        objects.iter().map(|object| object.get("kind").and_then(Value::as_str).unwrap_or("?")).collect();
+    let expected = template.kind.as_deref();
+    if kinds.len() != 1 || expected.is_some_and(|expected| kinds != [expected]) {
+        let found = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+        let message = format!("expected 1 {}, found {}{found}", expected.unwrap_or("object"), kinds.len());
+        return Err(Problem::in_file(&template.source, message));
+    }
+    let object = objects.pop().unwrap_or_default();
+    Ok(Document { object, source: template.source.clone(), places, inside, position: 0 })
+}

@@ -1,0 +1,93 @@
+//! The templates: one a file, each the manifest that it becomes, with placeholders; built in, and laid over by a folder.
+//!
+//! Only [`Templates::with_overlay`] reads files, nothing touches the network. What a template becomes is computed in
+//! `evaluate`.
+
+mod evaluate;
+mod overlay;
+mod places;
+
+use std::borrow::Cow;
+
+pub(crate) use self::evaluate::{Document, Engine};
+use crate::problem::Problem;
+
+/// A template and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The name of the file, which is also what an overlay replaces it by.
+    pub file: String,
+    /// The file as messages name it.
+    pub source: String,
+    /// The text.
+    text: Cow<'static, str>,
+    /// The kind that it must give: that of the built-in template of the same name.
+    kind: Option<String>,
+}
+
+impl Template {
+    /// The condition in the header (`# when: openshift and monitoring`) and its line; none when it is always rendered.
+    pub fn when(&self) -> Option<(usize, &str)> {
+        let header = self.text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty());
+        let mut conditions = header.enumerate().filter_map(|(position, line)| {
+            let condition = line.trim_start_matches('#').trim_start().strip_prefix("when:")?;
+            Some((position + 1, condition.trim()))
+        });
+        conditions.next()
+    }
+
+    fn builtin(file: &str, text: &'static str) -> Self {
+        let kind = text.lines().find_map(|line| line.strip_prefix("kind: ")).map(str::to_owned);
+        Self { file: file.to_owned(), source: format!("built-in {file}"), text: Cow::Borrowed(text), kind }
+    }
+}
+
+/// The templates to render, in the order of their file names, each name once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Templates(Vec<Template>);
+
+macro_rules! builtin {
+    ($($file:literal)*) => { [$(Template::builtin($file, include_str!(concat!("../../templates/", $file)))),*] };
+}
+
+impl Templates {
+    /// The templates that are built in: what the operator makes of a Config.
+    pub fn builtin() -> Self {
+        Self(Vec::from(builtin![
+            "clusterrole-user.yaml"
+            "clusterrolebinding-privileged-scc.yaml"
+            "clusterrolebinding-prometheus-metrics-reader.yaml"
+            "configmap.yaml"
+            "csidriver.yaml"
+            "daemonset-daemon.yaml"
+            "daemonset-metrics-proxy.yaml"
+            "namespace.yaml"
+            "role-prometheus.yaml"
+            "rolebinding-prometheus.yaml"
+            "securitycontextconstraints.yaml"
+            "service-agent-metrics.yaml"
+            "service-controller-metrics.yaml"
+            "servicemonitor-agent.yaml"
+            "servicemonitor-controller.yaml"
+        ]))
+    }
+
+    /// The templates in the order of their file names.
+    pub fn iter(&self) -> impl Iterator<Item = &Template> {
+        self.0.iter()
+    }
+
+    /// Lays a template over those that are there: in the place of the one with the same name, else added.
+    fn lay_over(&mut self, file: &str, source: String, text: String) {
+        let mut template = Template { file: file.to_owned(), source, text: Cow::Owned(text), kind: None };
+        match self.0.binary_search_by(|other| other.file.as_str().cmp(file)) {
+            Ok(place) => {
+                if let Some(other) = self.0.get_mut(place) {
+                    template.kind = other.kind.take();
+                    *other = template;
+                }
+            }
+            Err(place) => self.0.insert(place, template),
+        }
+    }
+}

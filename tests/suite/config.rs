@@ -1,0 +1,240 @@
+//! What a Config may be, and what is said about one that is not right.
+
+use bpfman_config::config::{Config, Origin};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use crate::render::{fixture, lines};
+
+/// Everything that is said about the fixture after `change`: problems, else warnings after a line that says so.
+fn check(origin: Origin, change: impl FnOnce(&mut Value), expected: &Expect) {
+    let mut config = fixture();
+    change(&mut config);
+    let said = match Config::read(&config, "bpfman-config", origin) {
+        Ok((_, warnings)) => format!("accepted\n{}", lines(&warnings)),
+        Err(problems) => lines(&problems),
+    };
+    expected.assert_eq(&said);
+}
+
+#[test]
+fn all_problems_are_named_in_one_run() {
+    let change = |config: &mut Value| {
+        config["spec"]["namespace"] = json!("");
+        config["spec"]["configuration"] = json!(5);
+        config["spec"]["agent"] = json!({"image": "", "healthProbePort": 70000, "logLevel": ["info"]});
+        config["spec"]["daemon"] = json!({"image": null, "csiRegistrarImage": {}});
+    };
+    check(
+        Origin::File,
+        change,
+        &expect![[r#"
+        spec.agent.image is empty
+        spec.agent.healthProbePort is 70000, must be a whole number from 1 to 65535
+        spec.agent.logLevel is a list, must be a string
+        spec.configuration is the number 5, must be a string
+        spec.daemon.image is missing
+        spec.daemon.csiRegistrarImage is an object, must be a string
+        spec.namespace is empty
+    "#]],
+    );
+}
+
+#[test]
+fn the_port_has_bounds_and_is_a_number() {
+    for (port, expected) in [
+        (
+            json!(0),
+            expect![[r#"
+            spec.agent.healthProbePort is 0, must be a whole number from 1 to 65535
+        "#]],
+        ),
+        (
+            json!(-1),
+            expect![[r#"
+            spec.agent.healthProbePort is -1, must be a whole number from 1 to 65535
+        "#]],
+        ),
+        (
+            json!(65536),
+            expect![[r#"
+            spec.agent.healthProbePort is 65536, must be a whole number from 1 to 65535
+        "#]],
+        ),
+        (
+            json!("8175"),
+            expect![[r#"
+            spec.agent.healthProbePort is the string "8175", must be a whole number from 1 to 65535
+        "#]],
+        ),
+        (
+            json!(1.5),
+            expect![[r#"
+            spec.agent.healthProbePort is the number 1.5, must be a whole number from 1 to 65535
+        "#]],
+        ),
+        (
+            json!(65535),
+            expect![[r#"
+            accepted
+        "#]],
+        ),
+    ] {
+        check(Origin::File, |config| config["spec"]["agent"]["healthProbePort"] = port, &expected);
+    }
+}
+
+#[test]
+fn unknown_and_misplaced_fields_come_with_what_was_meant() {
+    let change = |config: &mut Value| {
+        config["spec"]["agent"]["imgae"] = json!("x");
+        config["spec"]["daemon"]["healthProbePort"] = json!(9000);
+        config["spec"]["logLevels"] = json!("info");
+        config["spec"]["image"] = json!("x");
+        config["configuration"] = json!("x");
+        config["spec"]["daemon"]["tolerations"] = json!([]);
+        config["metadata"]["label"] = json!({});
+    };
+    check(
+        Origin::File,
+        change,
+        &expect![[r#"
+        configuration is not a field of a Config; it belongs at spec.configuration
+        metadata.label is not a field of a Config; did you mean metadata.labels?
+        spec.image is spec.daemon.image since January 2026 (bpfman-operator#488)
+        spec.logLevels is not a field of a Config
+        spec.agent.imgae is not a field of a Config; did you mean spec.agent.image?
+        spec.daemon.healthProbePort is not a field of a Config; it belongs at spec.agent.healthProbePort
+        spec.daemon.tolerations is not a field of a Config
+    "#]],
+    );
+}
+
+/// The custom resource definition of the cluster may be newer than this program.
+#[test]
+fn an_unknown_field_of_a_live_config_is_a_warning() {
+    check(
+        Origin::Live,
+        |config| config["spec"]["daemon"]["tolerations"] = json!([]),
+        &expect![[r#"
+        accepted
+        spec.daemon.tolerations is not a field of a Config
+    "#]],
+    );
+}
+
+#[test]
+fn the_shape_of_2025_is_explained() {
+    let change = |config: &mut Value| {
+        config["spec"] = json!({
+            "image": "d", "logLevel": "info", "namespace": "bpfman", "configuration": "x",
+            "agent": {"image": "a", "healthProbeAddr": 8175},
+            "overrides": [{"group": "apps", "kind": "DaemonSet", "namespace": "bpfman", "name": "bpfman-daemon", "unmanaged": true}],
+        });
+    };
+    check(
+        Origin::File,
+        change,
+        &expect![[r#"
+        spec.image is spec.daemon.image since January 2026 (bpfman-operator#488)
+        spec.logLevel is spec.daemon.logLevel since January 2026 (bpfman-operator#488)
+        spec.agent.healthProbeAddr is spec.agent.healthProbePort since September 2025 (bpfman-operator#478)
+        spec.daemon is missing
+        spec.overrides[0].group is spec.overrides[].apiVersion, such as apps/v1 (bpfman-operator#475)
+        spec.overrides[0].apiVersion is missing
+    "#]],
+    );
+}
+
+#[test]
+fn the_config_map_of_old_is_explained() {
+    let change = |config: &mut Value| {
+        *config = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "bpfman-config", "namespace": "bpfman"},
+            "data": {"bpfman.image": "d", "bpfman.agent.healthprobe.addr": ":8175", "bpfman.toml": "x", "other": "y"},
+        });
+    };
+    check(
+        Origin::File,
+        change,
+        &expect![[r#"
+        kind is ConfigMap: bpfman-operator up to v0.5.6 was configured by one, since then by a Config of bpfman.io/v1alpha1
+        data["bpfman.agent.healthprobe.addr"] is spec.agent.healthProbePort in a Config, a number without colon
+        data["bpfman.image"] is spec.daemon.image in a Config
+        data["bpfman.toml"] is spec.configuration in a Config
+    "#]],
+    );
+}
+
+#[test]
+fn only_the_config_that_counts_is_accepted() {
+    let change = |config: &mut Value| {
+        config["apiVersion"] = json!("bpfman.io/v1");
+        config["kind"] = json!("Configs");
+        config["metadata"] = json!({"name": "my-config", "namespace": "bpfman"});
+        config["spec"]["namespace"] = json!("Bad_Name");
+    };
+    check(
+        Origin::File,
+        change,
+        &expect![[r#"
+        apiVersion is "bpfman.io/v1", must be bpfman.io/v1alpha1
+        kind is "Configs", must be Config
+        metadata.name is "my-config", but the Config that counts is bpfman-config
+        spec.namespace is "Bad_Name", must be lower-case letters, digits and -, and begin and end with a letter or digit
+    "#]],
+    );
+    check(
+        Origin::File,
+        |config| config["metadata"]["namespace"] = json!("bpfman"),
+        &expect![[r#"
+        accepted
+        metadata.namespace is "bpfman" and has no effect: a Config is one for the whole cluster
+    "#]],
+    );
+    check(
+        Origin::File,
+        |config| *config = json!([]),
+        &expect![[r#"
+        the document is a list, must be an object
+    "#]],
+    );
+    check(
+        Origin::File,
+        |config| config["spec"] = json!("x"),
+        &expect![[r#"
+        spec is the string "x", must be an object
+    "#]],
+    );
+}
+
+#[test]
+fn an_agent_log_level_that_the_agent_does_not_know_is_a_warning() {
+    check(
+        Origin::File,
+        |config| config["spec"]["agent"]["logLevel"] = json!("warn"),
+        &expect![[r#"
+        accepted
+        spec.agent.logLevel is "warn", which the agent reads as info; it knows info, debug and trace
+    "#]],
+    );
+}
+
+#[test]
+fn overrides_are_checked_and_named_once() {
+    let entry = json!({"apiVersion": "v1", "kind": "Service", "namespace": "ebpf", "name": "a", "unmanaged": true});
+    let change = |config: &mut Value| {
+        config["spec"]["overrides"] = json!([entry, entry, {"kind": "Service", "name": "b", "unmanaged": "yes"}, null]);
+    };
+    check(
+        Origin::File,
+        change,
+        &expect![[r#"
+        spec.overrides[1] has the same kind, apiVersion, namespace, name as item 0
+        spec.overrides[2].apiVersion is missing
+        spec.overrides[2].namespace is missing
+        spec.overrides[2].unmanaged is the string "yes", must be true or false
+        spec.overrides[3] is null, must be an object
+    "#]],
+    );
+}

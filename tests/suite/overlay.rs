@@ -1,0 +1,296 @@
+//! Templates of one's own: what they may replace and add, and what is said about one that cannot be used.
+
+use std::fs;
+
+use bpfman_config::problem::Problem;
+use bpfman_config::render::{Rendered, render};
+use bpfman_config::templates::Templates;
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use crate::render::{BOTH, PLAIN, fixture, lines, names, read};
+
+/// Renders with the `files` laid over the built-in templates; messages name the folder `DIR`.
+fn overlaid(files: &[(&str, &str)]) -> Result<Rendered, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let place = folder.path().display().to_string();
+    let said = |problems: Vec<Problem>| lines(&problems).replace(&place, "DIR");
+    let (templates, mut warnings) = Templates::with_overlay(folder.path()).map_err(said)?;
+    let mut rendered = render(&read(&fixture()), &templates, PLAIN, None).map_err(said)?;
+    warnings.append(&mut rendered.warnings);
+    for warning in &mut warnings {
+        warning.file = warning.file.take().map(|file| file.replace(&place, "DIR"));
+    }
+    Ok(Rendered { warnings, ..rendered })
+}
+
+/// What is said about one template of one's own.
+fn check(name: &str, text: &str, expected: &Expect) {
+    let said = match overlaid(&[(name, text)]) {
+        Ok(rendered) => format!("accepted\n{}", lines(&rendered.warnings)),
+        Err(said) => said,
+    };
+    expected.assert_eq(&said);
+}
+
+#[test]
+fn each_file_of_the_folder_is_built_in() {
+    let mut files: Vec<String> =
+        fs::read_dir("templates").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(Templates::builtin().iter().map(|template| template.file.clone()).collect::<Vec<_>>(), files);
+}
+
+#[test]
+fn a_template_replaces_the_one_of_the_same_name_and_others_are_added() {
+    let files = [
+        (
+            "csidriver.yaml",
+            "apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata:\n  name: own\nspec: {futureField: 1}\n",
+        ),
+        ("extra.yml", "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: extra, namespace: {{ namespace }}}\n"),
+        (
+            "other.yaml",
+            "# when: openshift\napiVersion: v1\nkind: Secret\nmetadata: {name: other, namespace: {{ namespace }}}\n",
+        ),
+        ("README.md", "not a template"),
+    ];
+    let rendered = overlaid(&files).expect("manifests");
+    expect![[r#"
+        namespace/ebpf
+        serviceaccount/extra
+        csidriver.storage.k8s.io/own
+        configmap/bpfman-config
+        daemonset.apps/bpfman-daemon"#]]
+    .assert_eq(&names(&rendered).join("\n"));
+    expect![[r#"{"apiVersion":"storage.k8s.io/v1","kind":"CSIDriver","metadata":{"name":"own","ownerReferences":[{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","uid":"0dd5c0de-1111-4222-8333-444455556666"}]},"spec":{"futureField":1}}"#]].assert_eq(&rendered.manifests[2].object.to_string());
+    expect![[r#"
+        DIR/README.md: is not a *.yaml or *.yml file and is not used
+    "#]]
+    .assert_eq(&lines(&rendered.warnings));
+}
+
+#[test]
+fn a_folder_without_templates_is_an_error() {
+    let missing = Templates::with_overlay("does/not/exist".as_ref()).unwrap_err();
+    expect![[r#"
+        does/not/exist: cannot read the folder: No such file or directory (os error 2)
+    "#]]
+    .assert_eq(&lines(&missing));
+    expect![[r#"
+        DIR: the folder holds no *.yaml or *.yml file
+    "#]]
+    .assert_eq(&overlaid(&[("a.json", "{}")]).unwrap_err());
+}
+
+/// kube-rs/kube#2026: a manifest became no object at all, and the command reported success.
+#[test]
+fn a_template_gives_exactly_one_object_of_the_expected_kind() {
+    check(
+        "csidriver.yaml",
+        "",
+        &expect![[r#"
+        DIR/csidriver.yaml: expected 1 CSIDriver, found 0
+    "#]],
+    );
+    check(
+        "csidriver.yaml",
+        "# when: true\n# only a comment\n",
+        &expect![[r#"
+        DIR/csidriver.yaml: expected 1 CSIDriver, found 0
+    "#]],
+    );
+    check(
+        "csidriver.yaml",
+        "apiVersion: v1\nkind: Secret\n",
+        &expect![[r#"
+        DIR/csidriver.yaml: expected 1 CSIDriver, found 1 (Secret)
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "kind: A\n---\nkind: B\n",
+        &expect![[r#"
+        DIR/extra.yaml: expected 1 object, found 2 (A, B)
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "apiVersion: v1\nkind: List\nitems: [{kind: A}, {kind: B}]\n",
+        &expect![[r#"
+        DIR/extra.yaml: expected 1 object, found 2 (A, B)
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "- a\n",
+        &expect![[r#"
+        DIR/extra.yaml:1:1: a document must be a mapping (key: value), this is a list
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {}\n",
+        &expect![[r#"
+        DIR/extra.yaml:1:1: metadata.name is missing or not a string
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "kind: [a\n",
+        &expect![[r#"
+        DIR/extra.yaml:2:1: did not find expected ',' or ']' while parsing a flow sequence (from line 1)
+    "#]],
+    );
+}
+
+#[test]
+fn what_the_template_language_refuses_is_named_with_its_line() {
+    check(
+        "extra.yaml",
+        "kind: A\nmetadata:\n  name: {{ agent.imgae }}\n  x: {{ nothing }}\n",
+        &expect![[r#"
+        DIR/extra.yaml:3: agent.imgae is not defined; did you mean agent.image?
+        DIR/extra.yaml:4: nothing is not defined; there are agent.healthProbePort, agent.image, agent.logLevel, agent, configuration, daemon.csiRegistrarImage, daemon.image, daemon.logLevel, daemon, imagePullPolicy, monitoring, name, namespace, openshift
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "# x\n# when: openshfit\nkind: A\n",
+        &expect![[r#"
+        DIR/extra.yaml:2: the condition "openshfit": openshfit is not defined; did you mean openshift?
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "# when: openshift and\nkind: A\n",
+        &expect![[r#"
+        DIR/extra.yaml:1: the condition "openshift and": syntax error: unexpected end of input, expected expression
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "kind: A\n{% if openshift %}\nname: b\n",
+        &expect![[r#"
+        DIR/extra.yaml:2:19: syntax error: unexpected end of input, expected end of block
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "kind: {{ agent }}\n",
+        &expect![[r#"
+        DIR/extra.yaml:1:10: invalid operation: cannot write a map into a manifest
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "{% if openshift %}\na: 1\n{% endif %}\nkind: A\n\nname: \"x{{ namespace }}\"\n",
+        &expect![[r#"
+            DIR/extra.yaml:6: did not find expected key while parsing a block mapping (from line 2)
+        "#]],
+    );
+}
+
+#[test]
+fn two_templates_for_one_object_are_an_error() {
+    let text = "apiVersion: storage.k8s.io/v1beta1\nkind: CSIDriver\nmetadata: {name: csi.bpfman.io}\n";
+    check(
+        "second.yaml",
+        text,
+        &expect![[r#"
+        DIR/second.yaml:1:1: csidriver.storage.k8s.io/csi.bpfman.io is also the object of built-in csidriver.yaml
+    "#]],
+    );
+}
+
+#[test]
+fn what_only_the_server_writes_is_left_out_with_a_warning() {
+    let clean = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n  namespace: ebpf\n";
+    let exported = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: a\n    \
+        namespace: ebpf\n    uid: x\n    resourceVersion: '5'\n    managedFields: []\n    finalizers: [a/b]\n    \
+        ownerReferences: []\n    annotations: {kubectl.kubernetes.io/last-applied-configuration: x}\n  status: {}\n";
+    check(
+        "secret.yaml",
+        exported,
+        &expect![[r#"
+        accepted
+        DIR/secret.yaml:4:3: left out what only the server writes: status, metadata.finalizers, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
+    "#]],
+    );
+    let objects =
+        |text| overlaid(&[("secret.yaml", text)]).unwrap().manifests.into_iter().map(|manifest| manifest.object);
+    assert_eq!(objects(exported).collect::<Vec<_>>(), objects(clean).collect::<Vec<_>>());
+}
+
+/// An empty list of rules would wipe what the aggregation controller wrote, again and again.
+#[test]
+fn the_rules_of_an_aggregated_role_are_left_to_the_cluster() {
+    let text = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'a:b'}\n\
+        aggregationRule: {clusterRoleSelectors: []}\nrules: []\n";
+    check(
+        "role.yaml",
+        text,
+        &expect![[r#"
+        accepted
+        DIR/role.yaml:5:1: rules is left out: aggregationRule has the cluster fill it in
+    "#]],
+    );
+}
+
+#[test]
+fn what_the_api_would_refuse_is_refused() {
+    let daemonset = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a/b, namespace: B, generateName: a-}\nspec:\n  \
+        selector:\n    matchLabels: {name: a, tier: b}\n  template: {metadata: {labels: {name: b}}}\n";
+    check(
+        "extra.yaml",
+        daemonset,
+        &expect![[r#"
+        DIR/extra.yaml:3:12: metadata.name is "a/b", must be lower-case letters, digits, - and ., and begin and end with a letter or digit
+        DIR/extra.yaml:3:23: metadata.namespace is "B", must be lower-case letters, digits and -, and begin and end with a letter or digit
+        DIR/extra.yaml:3:37: metadata.generateName cannot stand in a template
+        DIR/extra.yaml:6:19: spec.selector.matchLabels.name is "a", but the pod template has "b": the selector would not choose its pods
+        DIR/extra.yaml:6:28: spec.selector.matchLabels.tier is "b", but the pod template has no such label: the selector would not choose its pods
+    "#]],
+    );
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: 'a:b%', namespace: ebpf}\n";
+    check(
+        "extra.yaml",
+        role,
+        &expect![[r#"
+        DIR/extra.yaml:3:12: metadata.name is "a:b%", must not be empty, . or .., nor hold / ? # %
+    "#]],
+    );
+    let big = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "ebpf"},
+        "data": {"a": "x".repeat(1 << 20), "b": "y"}});
+    check(
+        "extra.yaml",
+        &big.to_string(),
+        &expect![[r#"
+        DIR/extra.yaml:1:25: data has 1048577 bytes, at most 1048576 are allowed; the largest is a with 1048576 bytes
+    "#]],
+    );
+}
+
+#[test]
+fn templates_that_are_not_wanted_are_known() {
+    let rendered = render(&read(&fixture()), &Templates::builtin(), PLAIN, None).expect("manifests");
+    let shown = rendered.left_out.iter().map(|left| format!("{} when {}\n", left.id.as_ref().unwrap(), left.when));
+    expect![[r#"
+        clusterrole.rbac.authorization.k8s.io/bpfman-user when openshift
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc when openshift
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-prometheus-metrics-reader when openshift and monitoring
+        daemonset.apps/bpfman-metrics-proxy when monitoring
+        role.rbac.authorization.k8s.io/bpfman-prometheus-k8s when openshift and monitoring
+        rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s when openshift and monitoring
+        securitycontextconstraints.security.openshift.io/bpfman-restricted when openshift
+        service/bpfman-agent-metrics-service when monitoring
+        service/bpfman-controller-manager-metrics-service when monitoring
+        servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor when monitoring
+        servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor when monitoring
+    "#]]
+    .assert_eq(&shown.collect::<String>());
+    assert_eq!(render(&read(&fixture()), &Templates::builtin(), BOTH, None).expect("manifests").left_out, vec![]);
+}
