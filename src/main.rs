@@ -1,3 +1,30 @@
 //! From the typed words to the exit code, nothing else.
 
-fn main() {}
+use std::process::ExitCode;
+
+use bpfman_config::exit::Exit;
+use bpfman_config::failure::Failure;
+use bpfman_config::ui::Ui;
+use bpfman_config::{cli, commands, report};
+
+fn main() -> ExitCode {
+    let cli = match cli::parse(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come this way too; a closed pipe is no error.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Done.code() });
+        }
+    };
+    let mut ui = Ui::new(cli.global.color, cli.global.quiet);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let ended = match runtime {
+        Ok(runtime) => runtime.block_on(commands::run(cli, &mut ui)),
+        Err(error) => Err(Failure::new(Exit::NoAnswer, error).context("cannot start")),
+    };
+    let exit = ended.unwrap_or_else(|failure| {
+        report::failure(&failure, &ui);
+        failure.exit
+    });
+    ExitCode::from(exit.code())
+}
