@@ -4,6 +4,8 @@
 //! nothing from the cluster or a file can repaint the terminal.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
@@ -75,6 +77,7 @@ pub struct Ui {
     quiet: bool,
     terminal_out: bool,
     closed: bool,
+    hints: RefCell<BTreeSet<String>>,
 }
 
 impl Ui {
@@ -90,6 +93,7 @@ impl Ui {
             quiet,
             terminal_out,
             closed: false,
+            hints: RefCell::default(),
         }
     }
 
@@ -129,9 +133,9 @@ impl Ui {
         }
     }
 
-    /// Says what helps; silent with `--quiet`.
+    /// Says what helps, once; silent with `--quiet`.
     pub fn hint(&self, text: &str) {
-        if !self.quiet {
+        if !self.quiet && self.hints.borrow_mut().insert(text.to_owned()) {
             self.err(&[(Tone::Strong, "hint: "), (Tone::Plain, text)]);
         }
     }

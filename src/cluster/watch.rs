@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::StatusCode;
 use kube::Api;
-use kube::api::{ApiResource, DynamicObject};
+use kube::api::{ApiResource, DynamicObject, TypeMeta};
 use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::Value;
 
@@ -28,12 +28,11 @@ pub async fn watch(cluster: &Cluster, id: ObjectId) -> Result<BoxStream<'static,
     let host = cluster.host().to_owned();
     let name = id.name.clone();
     let stream = watcher::watch_object(api(cluster, &id, &resource), &name).default_backoff();
-    Ok(stream
-        .map(move |event| Seen {
-            id: id.clone(),
-            state: event.map(to_value).map_err(|error| sort(&error, &id, &resource, &host)),
-        })
-        .boxed())
+    let seen = move |event: Result<Option<DynamicObject>, watcher::Error>| Seen {
+        state: event.map(|object| to_value(object, &id)).map_err(|error| sort(&error, &id, &resource, &host)),
+        id: id.clone(),
+    };
+    Ok(stream.map(seen).boxed())
 }
 
 fn api(cluster: &Cluster, id: &ObjectId, resource: &Resource) -> Api<DynamicObject> {
@@ -51,8 +50,11 @@ fn api(cluster: &Cluster, id: &ObjectId, resource: &Resource) -> Api<DynamicObje
     }
 }
 
-fn to_value(object: Option<DynamicObject>) -> Option<Value> {
-    object.and_then(|object| serde_json::to_value(object).ok())
+/// The items of a list come without the kind and version that the list is of.
+fn to_value(object: Option<DynamicObject>, id: &ObjectId) -> Option<Value> {
+    let mut object = object?;
+    object.types = Some(TypeMeta { api_version: id.api_version.clone(), kind: id.kind.clone() });
+    serde_json::to_value(object).ok()
 }
 
 fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, host: &str) -> Error {

@@ -3,6 +3,7 @@
 //! Every object has a watch of its own. Events are gathered for a moment, so that a burst is one pass; a pass compares
 //! locally and sends one apply for each object that deviates, and nothing else.
 
+mod finalizer;
 mod memory;
 
 use std::collections::BTreeMap;
@@ -26,10 +27,6 @@ use crate::signals::Stop;
 
 /// How long events are gathered before a pass.
 const GATHER: Duration = Duration::from_millis(500);
-
-/// The finalizer that keeps objects from being made again while the Config is being deleted
-/// (<https://github.com/bpfman/bpfman-operator/pull/465>).
-pub const FINALIZER: &str = "bpfman.io/config-finalizer";
 
 /// What the loop has to tell.
 #[derive(Debug)]
@@ -157,7 +154,9 @@ impl<'a> Watch<'a> {
         match (self.render)(&object) {
             Err(failure) => (self.tell)(Event::Invalid(&failure)),
             Ok((config, manifests)) => {
-                (self.tell)(Event::Read(&config));
+                if manifests != self.manifests {
+                    (self.tell)(Event::Read(&config));
+                }
                 self.config = Some((config, object));
                 self.want(manifests).await?;
             }
@@ -217,11 +216,8 @@ impl<'a> Watch<'a> {
         let due: Vec<Manifest> = manifests.iter().filter(|manifest| self.deviates(manifest)).cloned().collect();
         self.manifests = manifests;
         if due.is_empty() {
-            if !self.in_sync
-                && self.memory.next_try().is_none()
-                && !self.manifests.is_empty()
-                && !self.behaviour.observe
-            {
+            let deviating = self.memory.has_deviating(self.behaviour.observe);
+            if !self.in_sync && !deviating && !self.manifests.is_empty() {
                 self.in_sync = true;
                 (self.tell)(Event::InSync(self.manifests.len()));
             }
@@ -249,7 +245,7 @@ impl<'a> Watch<'a> {
     /// Whether an object needs an apply now; tells what deviates.
     fn deviates(&mut self, manifest: &Manifest) -> bool {
         let Some(Ok(live)) = self.live.get(&manifest.id) else {
-            self.memory.forgive(&manifest.id);
+            self.memory.forget(&manifest.id);
             return false;
         };
         if !self.memory.may_try(manifest, live.as_ref()) {
@@ -259,7 +255,7 @@ impl<'a> Watch<'a> {
             None => (self.tell)(Event::Missing(&manifest.id)),
             Some(live) => match compare::in_sync(&manifest.object, live, self.cluster.field_manager()) {
                 Verdict::InSync => {
-                    self.memory.forgive(&manifest.id);
+                    self.memory.forget(&manifest.id);
                     return false;
                 }
                 Verdict::Terminating => {}
@@ -271,57 +267,6 @@ impl<'a> Watch<'a> {
         }
         true
     }
-
-    /// Puts the finalizer on, or takes it off a Config that is being deleted; false when there is nothing to reconcile.
-    async fn tend_finalizer(&mut self) -> bool {
-        let Some((config, object)) = &self.config else { return false };
-        let has = config.finalizers.iter().any(|finalizer| finalizer == FINALIZER);
-        let wanted = !config.deleting;
-        if self.behaviour.finalizer && !self.behaviour.observe && has != wanted {
-            let mut finalizers = config.finalizers.clone();
-            finalizers.retain(|finalizer| finalizer != FINALIZER);
-            if wanted {
-                finalizers.push(FINALIZER.to_owned());
-            }
-            match self.cluster.set_finalizers(&self.config_id, object, &finalizers).await {
-                Ok(_) => {
-                    self.added_finalizer = wanted;
-                    (self.tell)(Event::Finalizer(wanted));
-                }
-                // The watch brings the newer Config, and with it the next try.
-                Err(error) => (self.tell)(Event::Trouble(&self.config_id, &error)),
-            }
-            // As the operator: the objects wait for the event that this change makes.
-            return false;
-        }
-        if config.deleting {
-            (self.tell)(Event::Deleting);
-        }
-        !config.deleting
-    }
-
-    async fn take_finalizer_off(&mut self) {
-        if !self.added_finalizer {
-            return;
-        }
-        let removed = match self.cluster.get(&self.config_id).await {
-            Ok(None) => return,
-            Ok(Some(object)) => {
-                let finalizers = finalizers_of(&object).filter(|finalizer| finalizer != FINALIZER).collect::<Vec<_>>();
-                self.cluster.set_finalizers(&self.config_id, &object, &finalizers).await
-            }
-            Err(error) => Err(error),
-        };
-        match removed {
-            Ok(_) => (self.tell)(Event::Finalizer(false)),
-            Err(error) => (self.tell)(Event::Trouble(&self.config_id, &error)),
-        }
-    }
-}
-
-fn finalizers_of(object: &Value) -> impl Iterator<Item = String> {
-    let list = object.pointer("/metadata/finalizers").and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
 }
 
 /// Resource versions of one object can be compared as numbers

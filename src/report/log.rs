@@ -86,15 +86,14 @@ fn deviations(
     let managers = Managers::of(&live);
     let told = differences.iter().map(|difference| {
         let path = &difference.path;
-        let values = match difference.what {
-            What::OtherValue | What::NotOurs | What::Order | What::Unclear | What::Missing => {
-                let (live, wanted) = (value_at(&live, path), value_at(&wanted, path));
-                format!(", live {}, wanted {}", report::value(live), report::value(wanted))
-            }
-            What::NoLongerWanted => String::new(),
+        let (live_value, wanted) = (value_at(&live, path), value_at(&wanted, path));
+        let what = match difference.what {
+            What::NoLongerWanted | What::Unclear => format!("{path} {}", difference.what),
+            _ if live_value == wanted => format!("{path} {}", difference.what),
+            _ => format!("{path}: {} -> {}", report::value(live_value), report::value(wanted)),
         };
         let whose = report::owners(&managers.owners(&live, path));
-        ("drift", Some(report::full_name(&manifest.id)), format!("{path} {}{values}  # {whose}", difference.what))
+        ("drift", Some(report::full_name(&manifest.id)), format!("{what}  # {whose}"))
     });
     told.collect()
 }

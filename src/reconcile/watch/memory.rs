@@ -44,9 +44,15 @@ impl Memory {
         self.failed.values().map(|failed| failed.not_before).min()
     }
 
-    /// Lets go of a failure that does not matter any more.
-    pub(super) fn forgive(&mut self, id: &ObjectId) {
+    /// Forgets what was tried: the object is as wanted, or not known.
+    pub(super) fn forget(&mut self, id: &ObjectId) {
         self.failed.remove(id);
+        self.settled.remove(id);
+    }
+
+    /// Whether objects are left as they are though they deviate: only observed, or waiting after a failure.
+    pub(super) fn has_deviating(&self, observing: bool) -> bool {
+        !self.failed.is_empty() || (observing && !self.settled.is_empty())
     }
 
     /// Learns from what became of an apply.
