@@ -59,8 +59,8 @@ pub enum Command {
 /// Reads the words of the command line; the usage text shows them as they were typed.
 pub fn parse(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
     let words: Vec<_> = words.into_iter().collect();
-    let through_kubectl = std::env::var_os("KUBECTL_PATH").is_some();
-    let name = called_as(words.first().map(std::ffi::OsString::as_os_str), through_kubectl);
+    let program = words.first().map(std::ffi::OsString::as_os_str);
+    let name = called_as(program, is_plugin_call(program));
     let matches = command().bin_name(name).try_get_matches_from(words)?;
     <Cli as clap::FromArgMatches>::from_arg_matches(&matches)
 }
@@ -68,6 +68,14 @@ pub fn parse(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli,
 /// The whole command line, for completion scripts.
 pub fn command() -> clap::Command {
     Cli::command()
+}
+
+/// Whether kubectl started this program: newer ones say so, older ones give the whole path, which a shell would have
+/// named in `_` if it had been typed.
+fn is_plugin_call(program: Option<&OsStr>) -> bool {
+    let typed = std::env::var_os("_");
+    std::env::var_os("KUBECTL_PATH").is_some()
+        || program.is_some_and(|program| Path::new(program).is_absolute() && typed.as_deref() != Some(program))
 }
 
 /// `kubectl bpfman config` when kubectl called us as a plugin, else the program's own name.
