@@ -84,8 +84,8 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 pub fn choose(flags: &Connection) -> Result<kube::Config, Failure> {
     let kubeconfig = read(flags.kubeconfig.as_deref())?;
     let mut config = match kubeconfig {
-        Some(kubeconfig) => from_kubeconfig(kubeconfig, flags)?,
-        None if flags.server.is_some() => from_kubeconfig(Kubeconfig::default(), flags)?,
+        Some(kubeconfig) => from_kubeconfig(&kubeconfig, flags)?,
+        None if flags.server.is_some() => from_kubeconfig(&Kubeconfig::default(), flags)?,
         None => kube::Config::incluster().map_err(|_| {
             Failure::usage("no kubeconfig found, and this is not a pod with a service account")
                 .hint("name one with --kubeconfig or $KUBECONFIG, or a server with --server")
@@ -127,10 +127,10 @@ fn read_file(path: &Path) -> Result<Kubeconfig, Failure> {
         .map_err(|error| Failure::new(Exit::Usage, error).context(format!("cannot read kubeconfig {}", path.display())))
 }
 
-fn from_kubeconfig(kubeconfig: Kubeconfig, flags: &Connection) -> Result<kube::Config, Failure> {
-    let context = chosen_context(&kubeconfig, flags)?;
-    let mut cluster = chosen_cluster(&kubeconfig, &context, flags)?;
-    let mut user = chosen_user(&kubeconfig, &context, flags)?;
+fn from_kubeconfig(kubeconfig: &Kubeconfig, flags: &Connection) -> Result<kube::Config, Failure> {
+    let context = chosen_context(kubeconfig, flags)?;
+    let mut cluster = chosen_cluster(kubeconfig, &context, flags)?;
+    let mut user = chosen_user(kubeconfig, &context, flags)?;
     override_cluster(&mut cluster, flags);
     override_user(&mut user, flags);
     // Built by hand: the library's own way reads the proxy variables against the proxy's address, not the cluster's.

@@ -59,8 +59,8 @@ fn to_value(object: Option<DynamicObject>, id: &ObjectId) -> Option<Value> {
 
 fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, host: &str) -> Error {
     let status = match error {
-        watcher::Error::WatchError(status) => status,
-        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        watcher::Error::WatchError(status)
+        | watcher::Error::InitialListFailed(kube::Error::Api(status))
         | watcher::Error::WatchStartFailed(kube::Error::Api(status))
         | watcher::Error::WatchFailed(kube::Error::Api(status)) => status,
         other => return Error::Unreachable { host: host.to_owned(), cause: super::request::innermost(other) },

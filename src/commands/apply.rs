@@ -115,15 +115,12 @@ struct Tally {
 impl Pass<'_> {
     async fn run(&mut self, args: &ApplyArgs, file: Option<Source>, ui: &mut Ui) -> Result<Exit, Failure> {
         let input = &args.input;
-        let (source, served) = match file {
-            Some(source) => {
-                let served = input.served(self.cluster).await?;
-                (self.apply_config(source, ui).await, served)
-            }
-            None => {
-                let (source, served) = tokio::join!(input.require_live(self.cluster, ui), input.served(self.cluster));
-                (Some(source?), served?)
-            }
+        let (source, served) = if let Some(source) = file {
+            let served = input.served(self.cluster).await?;
+            (self.apply_config(source, ui).await, served)
+        } else {
+            let (source, served) = tokio::join!(input.require_live(self.cluster, ui), input.served(self.cluster));
+            (Some(source?), served?)
         };
         let Some(source) = source else { return Ok(self.tally.exit()) };
         let manifests = input.render(&source.config, input.platform(served.as_ref()), ui)?.manifests;

@@ -32,7 +32,7 @@ pub struct Input {
     /// Whether to render the monitoring objects; auto asks the cluster whether it serves monitoring.coreos.com
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub monitoring: MonitoringChoice,
-    /// Pull policy of all containers: Always, IfNotPresent or Never; none leaves it to the server
+    /// Pull policy of all containers, Always, `IfNotPresent` or Never; without it the server decides
     #[arg(long, value_name = "POLICY", env = "BPFMAN_IMAGE_PULL_POLICY")]
     pub image_pull_policy: Option<String>,
     /// Namespace that the Config must name; a check, the Config decides

@@ -81,22 +81,17 @@ impl<'a> Report<'a> {
             self.ui.document(&json::document(&self.items));
         }
         let Tally { objects, differ, unknown, hidden, foreign } = self.tally;
-        let mut text = format!("{}: {differ} to change", count(objects, "object", "objects"));
-        if unknown > 0 {
-            text.push_str(&format!(", {unknown} unknown"));
-        }
-        if hidden > 0 {
-            text.push_str(&format!(
-                "; hidden: {}",
-                count(hidden, "field of server bookkeeping", "fields of server bookkeeping")
-            ));
-        }
-        if foreign > 0 {
-            text.push_str(&format!(
-                "; {} not in the desired set (--strict counts them)",
-                count(foreign, "live field", "live fields")
-            ));
-        }
+        let counted = |number: usize, text: String| if number > 0 { text } else { String::new() };
+        let text = [
+            format!("{}: {differ} to change", count(objects, "object", "objects")),
+            counted(unknown, format!(", {unknown} unknown")),
+            counted(hidden, format!("; hidden: {} of server bookkeeping", count(hidden, "field", "fields"))),
+            counted(
+                foreign,
+                format!("; {} not in the desired set (--strict counts)", count(foreign, "live field", "live fields")),
+            ),
+        ]
+        .concat();
         self.ui.note(&text);
     }
 
