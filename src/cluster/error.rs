@@ -1,7 +1,7 @@
 //! What the API server answered when it did not do what was asked, sorted once.
 //!
 //! Pure: takes a status code and a body, gives an error that knows its exit code and the next step. Conflicts, immutable
-//! fields and missing kinds are told apart by the server's machine-readable causes, never by the text of a message.
+//! fields and missing kinds are told apart by the server's causes, field by field, never by the text of the whole message.
 
 use http::StatusCode;
 use kube::core::Status;
@@ -109,8 +109,7 @@ impl Error {
         };
         let caused = |reason: &str| causes.iter().filter(|cause| cause.reason == reason).collect::<Vec<_>>();
         let conflicts = caused("FieldManagerConflict");
-        let immutable: Vec<String> =
-            causes.iter().filter(|cause| cause.message.contains("field is immutable")).map(field).collect();
+        let immutable: Vec<String> = causes.iter().filter(|cause| is_immutable(&cause.message)).map(field).collect();
         let error = match code.as_u16() {
             401 => Self::Unauthenticated { host: host.to_owned(), message },
             403 if !caused("NamespaceTerminating").is_empty() => Self::NamespaceTerminating(name),
@@ -176,9 +175,21 @@ fn to_cause(cause: &kube::core::response::StatusCause) -> Cause {
     Cause { field: cause.field.clone(), message: cause.message.clone() }
 }
 
+/// The server has one reason for all invalid values; these are its words for values that cannot be changed
+/// (`ValidateImmutableField` in apimachinery, and the validations of RBAC bindings and of Services).
+fn is_immutable(message: &str) -> bool {
+    ["field is immutable", "cannot change roleRef", "may not change once set"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// The field as people write it; the server misspells one, and names the list that repeats another.
 fn field(cause: &kube::core::response::StatusCause) -> String {
-    // The server misspells this one field: https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/storage/validation/validation.go
-    if cause.field == "spec.attachedRequired" { "spec.attachRequired".to_owned() } else { cause.field.clone() }
+    match cause.field.as_str() {
+        "spec.attachedRequired" => "spec.attachRequired".to_owned(),
+        "spec.clusterIPs[0]" => "spec.clusterIP".to_owned(),
+        field => field.to_owned(),
+    }
 }
 
 fn deduplicated(mut fields: Vec<String>) -> Vec<String> {

@@ -168,91 +168,100 @@ impl Hindrance {
     }
 }
 
+/// Applies one object; `live` is what was read of it.
 async fn one(
     cluster: &Cluster,
     manifest: &Manifest,
     live: Option<&Result<Option<Value>, Error>>,
     options: Options,
 ) -> Outcome {
+    let task = |live| Task { cluster, manifest, live, options };
     match live {
-        Some(Ok(Some(live))) => existing(cluster, manifest, live, options).await,
-        Some(Ok(None)) | None => missing(cluster, manifest, options).await,
+        Some(Ok(Some(live))) => task(Some(live)).existing(live).await,
+        Some(Ok(None)) | None => task(None).missing().await,
         // Who may not read may still write; what changes can then not be told.
-        Some(Err(Error::Forbidden(_))) => send(cluster, manifest, Action::Applied, Vec::new(), options).await,
+        Some(Err(Error::Forbidden(_))) => task(None).send(Action::Applied, Vec::new()).await,
         Some(Err(error)) => Outcome::of(Action::Failed(error.clone())),
     }
 }
 
-async fn missing(cluster: &Cluster, manifest: &Manifest, options: Options) -> Outcome {
-    if manifest.id.kind == "Namespace" && !options.create_namespace {
-        return Outcome::of(Action::Failed(Error::NamespaceMissing(manifest.id.name.clone())));
-    }
-    send(cluster, manifest, Action::Created, Vec::new(), options).await
-}
-
-async fn existing(cluster: &Cluster, manifest: &Manifest, live: &Value, options: Options) -> Outcome {
-    match compare::in_sync(&manifest.object, live, cluster.field_manager()) {
-        Verdict::InSync => return Outcome::of(Action::Unchanged),
-        Verdict::Terminating => return Outcome::of(Action::Failed(terminating(manifest))),
-        Verdict::Differs(_) if options.unasked || options.dry_run == DryRun::Client => {
-            return send(cluster, manifest, Action::Configured, Vec::new(), options).await;
-        }
-        Verdict::Differs(_) => {}
-    }
-    match preview::preview(cluster, manifest, Some(live)).await {
-        Preview::Compared(compared) => after_preview(cluster, manifest, *compared, options).await,
-        // A webhook may refuse dry runs and take the real thing: the server decides.
-        Preview::Failed(Error::Refused { .. }) if options.dry_run == DryRun::None => {
-            send(cluster, manifest, Action::Configured, Vec::new(), options).await
-        }
-        Preview::Failed(error) | Preview::Unvalidated(error) | Preview::Immutable { error, .. } => {
-            Outcome::of(Action::Failed(error))
-        }
-    }
-}
-
-async fn after_preview(cluster: &Cluster, manifest: &Manifest, compared: Compared, options: Options) -> Outcome {
-    let Compared { comparison, conflicts, causes, warnings, .. } = compared;
-    let same = comparison.changes.is_empty();
-    let outcome = if same && (!causes.is_empty() || !comparison.records_ownership) {
-        // As wanted; whoever else owns it wrote it another way that means the same.
-        Outcome { warnings, ..Outcome::of(Action::Unchanged) }
-    } else if !conflicts.is_empty() && !options.force {
-        Outcome { conflicts, ..Outcome::of(Action::Failed(Error::Conflict(causes))) }
-    } else if options.dry_run == DryRun::Server {
-        Outcome { conflicts, warnings, ..Outcome::of(Action::Configured) }
-    } else {
-        send(cluster, manifest, Action::Configured, conflicts, options).await
-    };
-    Outcome { released: comparison.released, ..outcome }
-}
-
-/// Sends the apply; with force only where there is a conflict to decide, so that nothing is taken over unseen.
-async fn send(
-    cluster: &Cluster,
-    manifest: &Manifest,
-    action: Action,
-    mut conflicts: Vec<Conflict>,
+/// One object to apply.
+struct Task<'a> {
+    cluster: &'a Cluster,
+    manifest: &'a Manifest,
+    live: Option<&'a Value>,
     options: Options,
-) -> Outcome {
-    if options.dry_run == DryRun::Client {
-        return Outcome::of(action);
+}
+
+impl Task<'_> {
+    async fn missing(self) -> Outcome {
+        let Manifest { id, .. } = self.manifest;
+        if id.kind == "Namespace" && !self.options.create_namespace {
+            return Outcome::of(Action::Failed(Error::NamespaceMissing(id.name.clone())));
+        }
+        self.send(Action::Created, Vec::new()).await
     }
-    let force = options.force && (options.unasked || !conflicts.is_empty());
-    let mut send = Send { force, dry_run: options.dry_run == DryRun::Server };
-    let mut answer = cluster.apply(&manifest.id, &manifest.object, send).await;
-    if let Err(Error::Conflict(causes)) = &answer {
-        conflicts = preview::conflicts(causes, None, &manifest.object);
-        if options.force {
-            send.force = true;
-            answer = cluster.apply(&manifest.id, &manifest.object, send).await;
+
+    async fn existing(self, live: &Value) -> Outcome {
+        let Options { unasked, dry_run, .. } = self.options;
+        match compare::in_sync(&self.manifest.object, live, self.cluster.field_manager()) {
+            Verdict::InSync => return Outcome::of(Action::Unchanged),
+            Verdict::Terminating => return Outcome::of(Action::Failed(terminating(self.manifest))),
+            Verdict::Differs(_) if unasked || dry_run == DryRun::Client => {
+                return self.send(Action::Configured, Vec::new()).await;
+            }
+            Verdict::Differs(_) => {}
+        }
+        match preview::preview(self.cluster, self.manifest, Some(live)).await {
+            Preview::Compared(compared) => self.after_preview(*compared).await,
+            // A webhook may refuse dry runs and take the real thing: the server decides.
+            Preview::Failed(Error::Refused { code, .. }) if code != 422 && dry_run == DryRun::None => {
+                self.send(Action::Configured, Vec::new()).await
+            }
+            Preview::Failed(error) | Preview::Unvalidated(error) | Preview::Immutable { error, .. } => {
+                Outcome::of(Action::Failed(error))
+            }
         }
     }
-    match answer {
-        Err(error) => Outcome { conflicts, ..Outcome::of(Action::Failed(error)) },
-        Ok(applied) => {
-            let action = if applied.created { Action::Created } else { action };
-            Outcome { conflicts, warnings: applied.warnings, object: Some(applied.object), ..Outcome::of(action) }
+
+    async fn after_preview(self, compared: Compared) -> Outcome {
+        let Compared { comparison, conflicts, causes, warnings, .. } = compared;
+        let same = comparison.changes.is_empty();
+        let outcome = if same && (!causes.is_empty() || !comparison.records_ownership) {
+            // As wanted; whoever else owns it wrote it another way that means the same.
+            Outcome { warnings, ..Outcome::of(Action::Unchanged) }
+        } else if !conflicts.is_empty() && !self.options.force {
+            Outcome { conflicts, ..Outcome::of(Action::Failed(Error::Conflict(causes))) }
+        } else if self.options.dry_run == DryRun::Server {
+            Outcome { conflicts, warnings, ..Outcome::of(Action::Configured) }
+        } else {
+            self.send(Action::Configured, conflicts).await
+        };
+        Outcome { released: comparison.released, ..outcome }
+    }
+
+    /// Sends the apply; with force only where there is a conflict to decide, so that nothing is taken over unseen.
+    async fn send(self, action: Action, mut conflicts: Vec<Conflict>) -> Outcome {
+        let Self { cluster, manifest: Manifest { id, object, .. }, live, options } = self;
+        if options.dry_run == DryRun::Client {
+            return Outcome::of(action);
+        }
+        let force = options.force && (options.unasked || !conflicts.is_empty());
+        let mut send = Send { force, dry_run: options.dry_run == DryRun::Server };
+        let mut answer = cluster.apply(id, object, send).await;
+        if let Err(Error::Conflict(causes)) = &answer {
+            conflicts = preview::conflicts(causes, live, object);
+            if options.force {
+                send.force = true;
+                answer = cluster.apply(id, object, send).await;
+            }
+        }
+        match answer {
+            Err(error) => Outcome { conflicts, ..Outcome::of(Action::Failed(error)) },
+            Ok(applied) => {
+                let action = if applied.created { Action::Created } else { action };
+                Outcome { conflicts, warnings: applied.warnings, object: Some(applied.object), ..Outcome::of(action) }
+            }
         }
     }
 }
