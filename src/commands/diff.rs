@@ -53,7 +53,7 @@ pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui
 }
 
 async fn compare(args: &DiffArgs, cluster: &Cluster, manifests: &[Manifest], ui: &mut Ui) -> Exit {
-    let mut report = Report::new(args.output, ui);
+    let mut report = Report::new(args.output, args.strict, ui);
     let mut previews = stream::iter(manifests)
         .map(|manifest| async move {
             match cluster.get(&manifest.id).await {

@@ -14,8 +14,11 @@ pub(super) fn is_default(object: &Value, path: &FieldPath, value: &Value) -> boo
     let Some((Step::Field(name), above)) = path.0.split_last() else { return false };
     let default = match (name.as_str(), value_at(object, &FieldPath(above.to_vec()))) {
         ("imagePullPolicy", Some(container)) => pull_policy(container),
-        _ if object.get("kind").and_then(Value::as_str) == Some("Service") => service_default(name),
-        _ => pod_default(name),
+        _ => match object.get("kind").and_then(Value::as_str) {
+            Some("Service") => service_default(name),
+            Some("Namespace") => namespace_default(name, object),
+            _ => pod_default(name),
+        },
     };
     default.is_some_and(|default| same(&default, value))
 }
@@ -29,6 +32,14 @@ fn service_default(field: &str) -> Option<Value> {
         "protocol" => json!("TCP"),
         _ => return None,
     })
+}
+
+fn namespace_default(field: &str, namespace: &Value) -> Option<Value> {
+    match field {
+        "kubernetes.io/metadata.name" => namespace.pointer("/metadata/name").cloned(),
+        "spec" => Some(json!({"finalizers": ["kubernetes"]})),
+        _ => None,
+    }
 }
 
 fn pod_default(field: &str) -> Option<Value> {

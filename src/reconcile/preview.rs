@@ -147,7 +147,8 @@ pub fn conflicts(causes: &[Cause], live: Option<&Value>, desired: &Value) -> Vec
 
 fn immutable(field: &str, manifest: &Manifest, live: Option<&Value>) -> Option<Change> {
     let live = live?;
-    let path = ownership::resolve(field, live).or_else(|| ownership::resolve(field, &manifest.object))?;
+    let field = format!(".{field}");
+    let path = ownership::resolve(&field, live).or_else(|| ownership::resolve(&field, &manifest.object))?;
     Some(Change {
         live: ownership::value_at(live, &path).cloned(),
         wanted: ownership::value_at(&manifest.object, &path).cloned(),

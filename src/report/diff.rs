@@ -4,6 +4,7 @@ use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops}
 
 use super::json;
 use crate::cluster::count;
+use crate::exit::Exit;
 use crate::manifest::Manifest;
 use crate::ownership::Managers;
 use crate::path::FieldPath;
@@ -32,6 +33,8 @@ pub enum Format {
 /// A diff as it is being printed.
 pub struct Report<'a> {
     format: Format,
+    /// Whether fields of others count.
+    strict: bool,
     ui: &'a mut Ui,
     items: Vec<serde_json::Value>,
     tally: Tally,
@@ -48,8 +51,8 @@ struct Tally {
 
 impl<'a> Report<'a> {
     /// Starts a report.
-    pub fn new(format: Format, ui: &'a mut Ui) -> Self {
-        Self { format, ui, items: Vec::new(), tally: Tally::default() }
+    pub fn new(format: Format, strict: bool, ui: &'a mut Ui) -> Self {
+        Self { format, strict, ui, items: Vec::new(), tally: Tally::default() }
     }
 
     /// Prints what there is to say of one object; nothing, when it is as wanted.
@@ -68,7 +71,7 @@ impl<'a> Report<'a> {
         }
         match self.format {
             Format::Json => self.items.push(json::item(manifest, preview)),
-            _ if is_quiet(preview) => {}
+            _ if preview.exit(self.strict) == Exit::Done => {}
             Format::Text => self.text(manifest, preview),
             Format::Paths => self.paths(manifest, preview),
             Format::Name => self.ui.line(&[(Tone::Plain, &manifest.id.to_string())]),
@@ -116,13 +119,13 @@ impl<'a> Report<'a> {
                 self.heading(&name, &format!("new (not validated: {error})"));
                 self.new_lines(&yaml::lines(&manifest.object));
             }
-            Preview::Immutable { changes, error } => {
-                self.heading(&name, &format!("needs recreate ({error})"));
+            Preview::Immutable { changes, .. } => {
+                self.heading(&name, "needs recreate");
                 for change in changes {
                     self.change(change);
                 }
             }
-            Preview::Failed(error) => self.heading(&name, &format!("unknown ({error})")),
+            Preview::Failed(_) => self.heading(&name, "unknown"),
         }
     }
 
@@ -205,6 +208,7 @@ impl<'a> Report<'a> {
 
     fn paths(&mut self, manifest: &Manifest, preview: &Preview) {
         let name = report::full_name(&manifest.id);
+        let strict = self.strict;
         let mut line = |text: String| self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, " "), (Tone::Plain, &text)]);
         match preview {
             Preview::Compared(compared) if compared.comparison.live.is_none() => line("(root): new".to_owned()),
@@ -215,6 +219,9 @@ impl<'a> Report<'a> {
                 for released in &compared.comparison.released {
                     line(format!("{}: no longer wanted  # {}", released.path, report::owners(&released.owners)));
                 }
+                for foreign in compared.foreign.iter().filter(|_| strict) {
+                    line(format!("{}: foreign  # {}", foreign.path, report::owners(&foreign.owners)));
+                }
             }
             Preview::Immutable { changes, .. } => {
                 for change in changes {
@@ -222,14 +229,9 @@ impl<'a> Report<'a> {
                 }
             }
             Preview::Unvalidated(error) => line(format!("(root): new (not validated: {error})")),
-            Preview::Failed(error) => line(format!("(root): unknown ({error})")),
+            Preview::Failed(_) => line("(root): unknown".to_owned()),
         }
     }
-}
-
-/// Whether there is nothing to print: no change, and nothing that failed.
-fn is_quiet(preview: &Preview) -> bool {
-    matches!(preview, Preview::Compared(compared) if compared.comparison.unchanged())
 }
 
 fn whose(path: &FieldPath, live: &serde_json::Value, managers: &Managers) -> String {
