@@ -123,7 +123,7 @@ impl Pass<'_> {
             (Some(source?), served?)
         };
         let Some(source) = source else { return Ok(self.tally.exit()) };
-        let manifests = input.render(&source.config, input.platform(served.as_ref()), ui)?.manifests;
+        let manifests = input.render(&source.config, input.platform(served.as_ref(), ui), ui)?.manifests;
         let live = read_live(self.cluster, &manifests).await;
         self.apply(&manifests, &live, ui).await;
         if let Some(exit) = self.stop.requested() {

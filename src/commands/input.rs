@@ -83,8 +83,11 @@ pub struct Source {
 
 impl Input {
     /// Decides the platform; `served` is none where no cluster is asked, and `auto` then means plain Kubernetes.
-    pub fn platform(&self, served: Option<&Served>) -> Platform {
+    pub fn platform(&self, served: Option<&Served>, ui: &Ui) -> Platform {
         let has = |group| served.is_some_and(|served| served.has_group(group));
+        if self.monitoring == MonitoringChoice::Auto && served.is_some() && !has("monitoring.coreos.com") {
+            ui.note("monitoring.coreos.com is not served: the monitoring objects are left out");
+        }
         Platform {
             openshift: match self.platform {
                 PlatformChoice::Auto => has("route.openshift.io"),

@@ -48,11 +48,11 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
         if input.is_auto() {
             ui.note("no cluster is asked: auto means plain Kubernetes without monitoring");
         }
-        (source, input.platform(None))
+        (source, input.platform(None, ui))
     } else {
         let cluster = connect(to, &input.name, global.request_timeout)?;
         let (source, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
-        (source?, input.platform(served?.as_ref()))
+        (source?, input.platform(served?.as_ref(), ui))
     };
     let manifests = input.render(&source.config, platform, ui)?.manifests;
     match &args.output_dir {

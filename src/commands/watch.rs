@@ -48,7 +48,7 @@ pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut 
         Stop::listen().map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))?;
     // Whatever is wrong from the start ends the command at once, with its own exit code.
     let (first, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
-    let platform = input.platform(served?.as_ref());
+    let platform = input.platform(served?.as_ref(), ui);
     input.render(&first?.config, platform, ui)?;
     ui.note(&format!("watching {}", cluster.host()));
     let behaviour = Behaviour {
