@@ -4,13 +4,15 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cluster::Connection;
+use crate::commands::flags::Global;
 use crate::commands::{apply, completion, diff, render, watch};
-use crate::ui::ColorChoice;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::Ui;
 
 /// Render, diff, apply and watch what bpfman's Config becomes on a cluster
 #[derive(Debug, Parser)]
@@ -27,20 +29,6 @@ pub struct Cli {
     pub connection: Connection,
 }
 
-/// What every command takes.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Global {
-    /// Print no progress and no hints
-    #[arg(long, short, global = true)]
-    pub quiet: bool,
-    /// When to colour
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
-    pub color: ColorChoice,
-    /// Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit
-    #[arg(long, global = true, value_name = "DURATION", default_value = "30s", value_parser = duration, help_heading = "Connection")]
-    pub request_timeout: Duration,
-}
-
 /// The commands: one pipeline, stopped at four places.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -54,6 +42,20 @@ pub enum Command {
     Watch(watch::WatchArgs),
     /// Print the completion script of a shell
     Completion(completion::CompletionArgs),
+}
+
+impl Cli {
+    /// Runs the command that was typed.
+    pub async fn run(self, ui: &mut Ui) -> Result<Exit, Failure> {
+        let Self { command, global, connection } = self;
+        match command {
+            Command::Render(args) => render::render(&args, &global, &connection, ui).await,
+            Command::Diff(args) => diff::diff(&args, &global, &connection, ui).await,
+            Command::Apply(args) => apply::apply(&args, &global, &connection, ui).await,
+            Command::Watch(args) => watch::watch(&args, &global, &connection, ui).await,
+            Command::Completion(args) => Ok(completion::completion(&args, self::command(), ui)),
+        }
+    }
 }
 
 /// Reads the words of the command line; the usage text shows them as they were typed.
@@ -88,19 +90,5 @@ pub fn called_as(program: Option<&OsStr>, through_kubectl: bool) -> String {
         Some(file) if through_kubectl && file.starts_with("kubectl-") => file.replace('-', " ").replace('_', "-"),
         Some(file) => file.to_owned(),
         None => "kubectl-bpfman-config".to_owned(),
-    }
-}
-
-/// Reads `90s`, `1m30s`, or a bare number of seconds, as kubectl does; zero is no limit.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let read = match text.parse::<u64>() {
-        Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => text.parse::<jiff::SignedDuration>().ok().and_then(|duration| Duration::try_from(duration).ok()),
-    };
-    match read {
-        // Far enough to be no limit, and safe to add to any clock.
-        Some(Duration::ZERO) => Ok(Duration::from_secs(100 * 365 * 24 * 3600)),
-        Some(duration) => Ok(duration),
-        None => Err("expected a duration such as 30s, 1m30s or 2h".to_owned()),
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use bpfman_config::exit::Exit;
 use bpfman_config::failure::Failure;
 use bpfman_config::ui::Ui;
-use bpfman_config::{cli, commands, report};
+use bpfman_config::{cli, report};
 
 fn main() -> ExitCode {
     let cli = match cli::parse(std::env::args_os()) {
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let mut ui = Ui::new(cli.global.color, cli.global.quiet);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let ended = match runtime {
-        Ok(runtime) => runtime.block_on(commands::run(cli, &mut ui)),
+        Ok(runtime) => runtime.block_on(cli.run(&mut ui)),
         Err(error) => Err(Failure::new(Exit::NoAnswer, error).context("cannot start")),
     };
     let exit = ended.unwrap_or_else(|failure| {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::flags::{Global, duration};
 use super::input::{File, Input, Source, config_id, connect, refused, uid};
-use crate::cli::{Global, duration};
 use crate::cluster::{Cluster, Connection};
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -1,8 +1,8 @@
 //! `completion`: the script that a shell reads to complete our flags.
 
+use clap::Command;
 use clap_complete::{Shell, generate};
 
-use crate::cli;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
@@ -28,20 +28,20 @@ pub enum Script {
     Fish,
 }
 
-/// Prints the script.
-pub fn completion(args: &CompletionArgs, ui: &mut Ui) -> Exit {
-    ui.document(&script(args.shell));
+/// Prints the script for `command`, the whole command line.
+pub fn completion(args: &CompletionArgs, command: Command, ui: &mut Ui) -> Exit {
+    ui.document(&script(args.shell, command));
     Exit::Done
 }
 
 /// The completion script of a shell.
-pub fn script(shell: Script) -> String {
+pub fn script(shell: Script, mut command: Command) -> String {
     let shell = match shell {
         Script::Bash => Shell::Bash,
         Script::Zsh => Shell::Zsh,
         Script::Fish => Shell::Fish,
     };
     let mut text = Vec::new();
-    generate(shell, &mut cli::command(), PROGRAM, &mut text);
+    generate(shell, &mut command, PROGRAM, &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }

@@ -3,8 +3,8 @@
 use futures_util::StreamExt;
 use futures_util::stream;
 
+use super::flags::Global;
 use super::input::{File, Input, connect};
-use crate::cli::Global;
 use crate::cluster::{Cluster, Connection};
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde_json::json;
 
+use super::flags::Global;
 use super::input::{File, Input, connect};
-use crate::cli::Global;
 use crate::cluster::Connection;
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
+use super::flags::Global;
 use super::input::{Input, config_id, connect, refused};
-use crate::cli::Global;
 use crate::cluster::Connection;
 use crate::exit::Exit;
 use crate::failure::Failure;
