@@ -13,6 +13,7 @@
 mod controlplane;
 
 mod compare;
+mod completions;
 mod config;
 mod controlplane_itself;
 mod fixtures;
