@@ -40,22 +40,26 @@ fn demo() -> Result<()> {
     let stage = Stage::new(&cluster, &plugin)?;
     println!("# ready after {:.1} s\n", started.elapsed().as_secs_f32());
 
-    stage.say("What the Config becomes on this cluster. No cluster is asked for it.");
+    say("What the Config becomes on this cluster. No cluster is asked for it.");
     stage.run("cat config.yaml", 0)?;
     stage.run("kubectl bpfman config render -f config.yaml -o name", 0)?;
-    stage.say("What would change: all of it is new.");
+    say("What would change: all of it is new.");
     stage.run("kubectl bpfman config diff -f config.yaml -o name", 1)?;
     stage.run("kubectl bpfman config apply -f config.yaml --create-namespace --wait", 0)?;
-    stage.say("Now nothing differs.");
+    say("Now nothing differs.");
     stage.run("kubectl bpfman config diff", 0)?;
-    stage.say("Somebody changes an image by hand. The diff tells who, what and since when.");
+    say("Somebody changes an image by hand. The diff tells who, what and since when.");
     stage.run("kubectl set image -n bpfman daemonset/bpfman-daemon bpfman=quay.io/somebody/bpfman:debug", 0)?;
     stage.run("kubectl bpfman config diff", 1)?;
-    stage.say("The reconcile loop puts it right, in front of your eyes.");
+    say("The reconcile loop puts it right, in front of your eyes.");
     stage.watch("kubectl bpfman config watch")?;
     stage.run("kubectl bpfman config diff", 0)?;
     println!("# done after {:.1} s; everything that was started ends now", started.elapsed().as_secs_f32());
     Ok(())
+}
+
+fn say(text: &str) {
+    println!("# {text}");
 }
 
 /// Builds the plugin beside this program, and gives its folder.
@@ -90,10 +94,6 @@ impl Stage {
         let mut folders = vec![plugin.to_owned(), kubectl.parent().unwrap_or(Path::new(".")).to_owned()];
         folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
         Ok(Self { path: env::join_paths(folders)?, kubeconfig: cluster.kubeconfig().to_owned() })
-    }
-
-    fn say(&self, text: &str) {
-        println!("# {text}");
     }
 
     fn command(&self, line: &str) -> Command {
