@@ -122,8 +122,8 @@ impl<'a> Watch<'a> {
                 Some(seen) = configs.next() => self.note_config(seen).await?,
                 Some(seen) = self.events.next() => self.note_object(seen),
                 () = sleep_until(wait.unwrap_or_else(Instant::now)), if wait.is_some() && self.all_seen() => {
-                    due = None;
-                    self.pass(stop).await;
+                    // An apply that changes nothing makes no event: what came of it is looked at all the same.
+                    due = self.pass(stop).await.then(|| Instant::now() + GATHER);
                     continue;
                 }
             }
@@ -208,9 +208,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    async fn pass(&mut self, stop: &Stop) {
+    /// Reconciles once; true when something was sent.
+    async fn pass(&mut self, stop: &Stop) -> bool {
         if !self.tend_finalizer().await {
-            return;
+            return false;
         }
         let manifests = std::mem::take(&mut self.manifests);
         let due: Vec<Manifest> = manifests.iter().filter(|manifest| self.deviates(manifest)).cloned().collect();
@@ -221,11 +222,11 @@ impl<'a> Watch<'a> {
                 self.in_sync = true;
                 (self.tell)(Event::InSync(self.manifests.len()));
             }
-            return;
+            return false;
         }
         self.in_sync = false;
         if self.behaviour.observe {
-            return;
+            return false;
         }
         let mut outcomes = Vec::new();
         let tell = &mut self.tell;
@@ -234,12 +235,17 @@ impl<'a> Watch<'a> {
             outcomes.push((manifest.clone(), outcome.clone()));
         })
         .await;
+        // The pass ends early when the server is gone.
+        for manifest in due.iter().filter(|manifest| outcomes.iter().all(|(done, _)| done.id != manifest.id)) {
+            self.memory.put_off(&manifest.id);
+        }
         for (manifest, outcome) in outcomes {
             self.memory.learn(&manifest, &outcome, self.cluster.field_manager());
             if let Some(object) = outcome.object {
                 self.live.insert(manifest.id, Ok(Some(object)));
             }
         }
+        true
     }
 
     /// Whether an object needs an apply now; tells what deviates.

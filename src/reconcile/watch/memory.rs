@@ -58,12 +58,7 @@ impl Memory {
     /// Learns from what became of an apply.
     pub(super) fn learn(&mut self, manifest: &Manifest, outcome: &Outcome, field_manager: &str) {
         match (&outcome.action, &outcome.object) {
-            (Action::Failed(_) | Action::Skipped(_), _) => {
-                let times = self.failed.get(&manifest.id).map_or(0, |failed| failed.times);
-                let wait = Duration::from_secs(1 << times.min(6)).min(LONGEST_WAIT);
-                let failed = Failed { times: times + 1, not_before: Instant::now() + wait };
-                self.failed.insert(manifest.id.clone(), failed);
-            }
+            (Action::Failed(_) | Action::Skipped(_), _) => self.put_off(&manifest.id),
             (_, Some(object)) => {
                 self.failed.remove(&manifest.id);
                 // The server's own way of writing it: the next apply would change as little.
@@ -75,6 +70,13 @@ impl Memory {
                 self.failed.remove(&manifest.id);
             }
         }
+    }
+
+    /// Lets an object wait, longer each time.
+    pub(super) fn put_off(&mut self, id: &ObjectId) {
+        let times = self.failed.get(id).map_or(0, |failed| failed.times);
+        let wait = Duration::from_secs(1 << times.min(6)).min(LONGEST_WAIT);
+        self.failed.insert(id.clone(), Failed { times: times + 1, not_before: Instant::now() + wait });
     }
 
     /// Takes `live` as what there is to have of `manifest`, until one of the two changes.
