@@ -87,6 +87,10 @@ impl Cluster {
         match self.failure(answer) {
             // Reading a namespace that is not there is no different from reading any other object.
             Some(Error::NamespaceMissing(_)) if id.kind == "Namespace" => None,
+            // The server names the object here, not the namespace.
+            Some(Error::NamespaceTerminating(name)) => {
+                Some(Error::NamespaceTerminating(id.namespace.clone().unwrap_or(name)))
+            }
             error => error,
         }
     }

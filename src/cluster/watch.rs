@@ -3,6 +3,8 @@
 //! A list and a watch that carry the object's name, so that a role limited to that name is enough; broken watches are
 //! started again with growing pauses.
 
+use std::future::ready;
+
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::StatusCode;
@@ -32,7 +34,17 @@ pub async fn watch(cluster: &Cluster, id: ObjectId) -> Result<BoxStream<'static,
         state: event.map(|object| to_value(object, &id)).map_err(|error| sort(&error, &id, &resource, &host)),
         id: id.clone(),
     };
-    Ok(stream.map(seen).boxed())
+    Ok(stream.filter(|event| ready(!is_expired(event))).map(seen).boxed())
+}
+
+/// A watch that was away for too long lists anew by itself: nothing that anybody needs to know.
+fn is_expired(event: &Result<Option<DynamicObject>, watcher::Error>) -> bool {
+    match event {
+        Err(watcher::Error::WatchError(status) | watcher::Error::WatchStartFailed(kube::Error::Api(status))) => {
+            status.code == 410
+        }
+        _ => false,
+    }
 }
 
 fn api(cluster: &Cluster, id: &ObjectId, resource: &Resource) -> Api<DynamicObject> {

@@ -206,7 +206,7 @@ impl Task<'_> {
         let Options { unasked, dry_run, .. } = self.options;
         match compare::in_sync(&self.manifest.object, live, self.cluster.field_manager()) {
             Verdict::InSync => return Outcome::of(Action::Unchanged),
-            Verdict::Terminating => return Outcome::of(Action::Failed(terminating(self.manifest))),
+            Verdict::Terminating => return Outcome::of(Action::Failed(preview::terminating(self.manifest))),
             Verdict::Differs(_) if unasked || dry_run == DryRun::Client => {
                 return self.send(Action::Configured, Vec::new()).await;
             }
@@ -263,13 +263,5 @@ impl Task<'_> {
                 Outcome { conflicts, warnings: applied.warnings, object: Some(applied.object), ..Outcome::of(action) }
             }
         }
-    }
-}
-
-/// An apply to an object on its way out succeeds, and is lost a moment later.
-fn terminating(manifest: &Manifest) -> Error {
-    match manifest.id.kind.as_str() {
-        "Namespace" => Error::NamespaceTerminating(manifest.id.name.clone()),
-        _ => Error::Terminating,
     }
 }

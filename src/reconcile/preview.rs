@@ -73,16 +73,25 @@ impl Preview {
 
 /// Asks the server what an apply of `manifest` over `live` would do.
 pub async fn preview(cluster: &Cluster, manifest: &Manifest, live: Option<&Value>) -> Preview {
+    if live.is_some_and(|live| live.pointer("/metadata/deletionTimestamp").is_some()) {
+        return Preview::Failed(terminating(manifest));
+    }
     match dry_run(cluster, manifest).await {
         Ok((applied, causes)) => Preview::Compared(Box::new(compared(cluster, manifest, live, applied, causes))),
-        Err(error @ (Error::NamespaceMissing(_) | Error::NamespaceTerminating(_))) if live.is_none() => {
-            Preview::Unvalidated(error)
-        }
+        Err(error @ Error::NamespaceMissing(_)) if live.is_none() => Preview::Unvalidated(error),
         Err(Error::Immutable(fields)) => Preview::Immutable {
             changes: fields.iter().filter_map(|field| immutable(field, manifest, live)).collect(),
             error: Error::Immutable(fields),
         },
         Err(error) => Preview::Failed(error),
+    }
+}
+
+/// An apply to an object on its way out succeeds, and is lost a moment later.
+pub fn terminating(manifest: &Manifest) -> Error {
+    match manifest.id.kind.as_str() {
+        "Namespace" => Error::NamespaceTerminating(manifest.id.name.clone()),
+        _ => Error::Terminating,
     }
 }
 

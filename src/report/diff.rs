@@ -202,8 +202,7 @@ impl<'a> Report<'a> {
     }
 
     fn change(&mut self, change: &crate::compare::Change) {
-        let text = format!("{}  # {}", report::change(change), report::owners(&change.owners));
-        self.ui.line(&[(Tone::Plain, &text)]);
+        self.ui.line(&[(Tone::Plain, &report::owned_change(change))]);
     }
 
     fn paths(&mut self, manifest: &Manifest, preview: &Preview) {
@@ -214,7 +213,7 @@ impl<'a> Report<'a> {
             Preview::Compared(compared) if compared.comparison.live.is_none() => line("(root): new".to_owned()),
             Preview::Compared(compared) => {
                 for change in &compared.comparison.changes {
-                    line(format!("{}  # {}", report::change(change), report::owners(&change.owners)));
+                    line(report::owned_change(change));
                 }
                 for released in &compared.comparison.released {
                     line(format!("{}: no longer wanted  # {}", released.path, report::owners(&released.owners)));
@@ -225,7 +224,7 @@ impl<'a> Report<'a> {
             }
             Preview::Immutable { changes, .. } => {
                 for change in changes {
-                    line(format!("{}  # {}; needs recreate", report::change(change), report::owners(&change.owners)));
+                    line(format!("{}; needs recreate", report::owned_change(change)));
                 }
             }
             Preview::Unvalidated(error) => line(format!("(root): new (not validated: {error})")),

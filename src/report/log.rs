@@ -89,7 +89,7 @@ fn deviations(
         let (live_value, wanted) = (value_at(&live, path), value_at(&wanted, path));
         let what = match difference.what {
             What::NoLongerWanted | What::Unclear => format!("{path} {}", difference.what),
-            _ if live_value == wanted => format!("{path} {}", difference.what),
+            _ if live_value == wanted || path.0.is_empty() => format!("{path} {}", difference.what),
             _ => format!("{path}: {} -> {}", report::value(live_value), report::value(wanted)),
         };
         let whose = report::owners(&managers.owners(&live, path));

@@ -79,6 +79,14 @@ pub fn change(change: &Change) -> String {
     format!("{}: {} -> {}", change.path, value(change.live.as_ref()), value(change.wanted.as_ref()))
 }
 
+/// `path: live -> wanted  # owners of the live value`.
+pub fn owned_change(of: &Change) -> String {
+    match of.live {
+        Some(_) => format!("{}  # {}", change(of), owners(&of.owners)),
+        None => change(of),
+    }
+}
+
 /// A conflict in one line: where, whose, and both values.
 pub fn conflict(conflict: &Conflict) -> String {
     format!(

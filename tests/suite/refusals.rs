@@ -1,0 +1,373 @@
+//! What the cluster refuses: one clear error each, the right exit code, and the others done.
+
+use std::path::Path;
+
+use expect_test::expect;
+
+use crate::controlplane::{Cluster, Platform};
+use crate::program::{command, config, prepare, requests, run, run_as, said};
+
+fn file(cluster: &Cluster, text: &str) -> String {
+    let path = cluster.kubeconfig().with_file_name("file.yaml");
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn who_may_do_little_does_that_and_hears_of_the_rest() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    run(&cluster, "apply");
+    cluster.kubectl_ok(&["delete", "-n", "ebpf", "configmap/bpfman-config", "daemonset/bpfman-daemon"]);
+    let narrow = cluster.user(
+        "narrow",
+        "[{apiGroups: [''], resources: [configmaps], verbs: [get, patch, create]},
+          {apiGroups: [bpfman.io], resources: [configs], verbs: [get]}]",
+    );
+    let reader = cluster.user("reader", "[{apiGroups: ['*'], resources: ['*'], verbs: [get]}]");
+    let told = [run_as(&narrow, "apply"), run_as(&reader, "diff -o paths"), run_as(&reader, "apply")];
+    expect![[r#"
+        namespace/ebpf failed
+        csidriver.storage.k8s.io/csi.bpfman.io failed
+        configmap/bpfman-config created
+        daemonset.apps/bpfman-daemon failed
+        2> applying to SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot apply namespace/ebpf: forbidden: namespaces "ebpf" is forbidden: User "narrow" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
+        2> hint: ask for the right, or use another identity: --user, --context, --as
+        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: forbidden: csidrivers.storage.k8s.io "csi.bpfman.io" is forbidden: User "narrow" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: daemonsets.apps "bpfman-daemon" is forbidden: User "narrow" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> 1 done, 3 failed, 0 skipped
+        exit 4
+
+        namespace/ebpf (root): unknown
+        csidriver.storage.k8s.io/csi.bpfman.io (root): unknown
+        configmap/bpfman-config in ebpf (root): unknown
+        daemonset.apps/bpfman-daemon in ebpf (root): unknown
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot compare namespace/ebpf: forbidden: namespaces "ebpf" is forbidden: User "reader" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
+        2> hint: ask for the right, or use another identity: --user, --context, --as
+        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: forbidden: csidrivers.storage.k8s.io "csi.bpfman.io" is forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> error: cannot compare configmap/bpfman-config in ebpf: forbidden: configmaps "bpfman-config" is forbidden: User "reader" cannot patch resource "configmaps" in API group "" in the namespace "ebpf"
+        2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: forbidden: daemonsets.apps "bpfman-daemon" is forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> 4 objects: 0 to change, 4 unknown
+        exit 4
+
+        namespace/ebpf unchanged
+        csidriver.storage.k8s.io/csi.bpfman.io unchanged
+        configmap/bpfman-config unchanged
+        daemonset.apps/bpfman-daemon failed
+        2> applying to SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: daemonsets.apps "bpfman-daemon" is forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> hint: ask for the right, or use another identity: --user, --context, --as
+        2> 3 done, 1 failed, 0 skipped
+        exit 4
+    "#]].assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn a_missing_namespace_is_told_once_and_what_is_in_none_is_done() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    cluster.apply(&config());
+    let told = [
+        run(&cluster, "diff -q -o paths"),
+        run(&cluster, "apply"),
+        run(&cluster, "apply --create-namespace --wait --timeout 1s"),
+    ];
+    expect![[r#"
+        namespace/ebpf (root): new
+        csidriver.storage.k8s.io/csi.bpfman.io (root): new
+        configmap/bpfman-config in ebpf (root): new (not validated: namespace "ebpf" not found)
+        daemonset.apps/bpfman-daemon in ebpf (root): new (not validated: namespace "ebpf" not found)
+        exit 1
+
+        namespace/ebpf failed
+        csidriver.storage.k8s.io/csi.bpfman.io created
+        configmap/bpfman-config skipped (namespace "ebpf" not found)
+        daemonset.apps/bpfman-daemon skipped (namespace "ebpf" not found)
+        2> applying to SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot apply namespace/ebpf: namespace "ebpf" not found
+        2> hint: create it with --create-namespace or: kubectl create namespace ebpf
+        2> 1 done, 1 failed, 2 skipped
+        exit 4
+
+        namespace/ebpf created
+        csidriver.storage.k8s.io/csi.bpfman.io unchanged
+        configmap/bpfman-config created
+        daemonset.apps/bpfman-daemon created
+        2> applying to SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> daemonset.apps/bpfman-daemon: its controller has not seen it yet
+        2> error: not rolled out in time: daemonset.apps/bpfman-daemon
+        2> hint: look at the pods (kubectl get pods -o wide), or allow more with --timeout
+        exit 5
+    "#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn a_kind_that_is_not_served_does_not_stop_the_others() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let told = [run(&cluster, "apply --monitoring on"), run(&cluster, "diff --monitoring on -o paths")];
+    expect![[r#"
+        namespace/ebpf configured
+        csidriver.storage.k8s.io/csi.bpfman.io created
+        configmap/bpfman-config created
+        service/bpfman-agent-metrics-service created
+        service/bpfman-controller-manager-metrics-service created
+        servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor failed
+        servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor failed
+        daemonset.apps/bpfman-daemon created
+        daemonset.apps/bpfman-metrics-proxy created
+        2> applying to SERVER
+        2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
+        2> hint: install the API, or leave its objects out: --monitoring off, --platform kubernetes
+        2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
+        2> 7 done, 2 failed, 0 skipped
+        exit 4
+
+        servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf (root): unknown
+        servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf (root): unknown
+        2> error: cannot compare servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
+        2> hint: install the API, or leave its objects out: --monitoring off, --platform kubernetes
+        2> error: cannot compare servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
+        2> 9 objects: 0 to change, 2 unknown
+        exit 4
+    "#]].assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn a_config_that_is_not_there_is_told_apart_from_a_kind_that_is_not() {
+    let without = Cluster::start(Platform { without_config: true, ..Platform::PLAIN });
+    let empty = Cluster::start(Platform::PLAIN);
+    let told: Vec<String> = [&without, &empty]
+        .into_iter()
+        .flat_map(|cluster| ["render", "diff", "apply", "watch"].map(|words| run(cluster, words)))
+        .collect();
+    expect![[r#"
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: the server has no resource configs.bpfman.io (bpfman.io/v1alpha1)
+        2> hint: install the bpfman custom resource definitions first
+        exit 4
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: the server has no resource configs.bpfman.io (bpfman.io/v1alpha1)
+        2> hint: install the bpfman custom resource definitions first
+        exit 4
+
+        2> applying to SERVER
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: the server has no resource configs.bpfman.io (bpfman.io/v1alpha1)
+        2> hint: install the bpfman custom resource definitions first
+        exit 4
+
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: the server has no resource configs.bpfman.io (bpfman.io/v1alpha1)
+        2> hint: install the bpfman custom resource definitions first
+        exit 4
+
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+
+        2> applying to SERVER
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+    "#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn who_has_no_cluster_hears_why() {
+    let mut cluster = Cluster::start(Platform { without_config: true, ..Platform::PLAIN });
+    let mut told = vec![run(&cluster, "diff --context nowhere"), run_as(Path::new("/nowhere"), "diff")];
+    cluster.pause();
+    told.extend(["diff", "apply", "watch", "render"].map(|words| run(&cluster, words)));
+    expect![[r#"
+        2> error: the kubeconfig has no context "nowhere"
+        2> hint: it has: controlplane
+        exit 2
+
+        2> error: no kubeconfig found, and this is not a pod with a service account
+        2> hint: name one with --kubeconfig or $KUBECONFIG, or a server with --server
+        exit 2
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: Connection refused (os error 111)
+        2> hint: check the address and the network: kubectl config view --minify
+        exit 5
+
+        2> applying to SERVER
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: Connection refused (os error 111)
+        2> hint: check the address and the network: kubectl config view --minify
+        exit 5
+
+        2> error: cannot read the API groups
+        2>   caused by: cannot reach SERVER: Connection refused (os error 111)
+        2> hint: check the address and the network: kubectl config view --minify
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: Connection refused (os error 111)
+        2> hint: check the address and the network: kubectl config view --minify
+        exit 5
+    "#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn nothing_is_sent_for_a_wrong_config() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    let wrong = file(&cluster, &config().replace("\"agent\"", "\"agnet\"").replace("9000", "\"9000\""));
+    let mark = cluster.requests().len();
+    let told =
+        ["render", "diff", "apply"].map(|word| said(&mut command(cluster.kubeconfig(), &format!("{word} -f {wrong}"))));
+    assert_eq!(requests(&cluster, mark), []);
+    expect![[r#"
+        2> error: FILE:1:102: spec.agnet is not a field of a Config; did you mean spec.agent?
+        2> error: FILE:1:415: spec.agent is missing
+        exit 3
+
+        2> error: FILE:1:102: spec.agnet is not a field of a Config; did you mean spec.agent?
+        2> error: FILE:1:415: spec.agent is missing
+        exit 3
+
+        2> error: FILE:1:102: spec.agnet is not a field of a Config; did you mean spec.agent?
+        2> error: FILE:1:415: spec.agent is missing
+        exit 3
+    "#]]
+    .assert_eq(&told.join("\n").replace(&wrong, "FILE"));
+}
+
+#[test]
+fn what_cannot_be_changed_needs_to_be_made_anew() {
+    let cluster = Cluster::start(Platform::ALL);
+    prepare(&cluster);
+    for object in [
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: bpfman-privileged-scc},
+          roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}}",
+        "{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: csi.bpfman.io}, spec: {attachRequired: true}}",
+        "{apiVersion: v1, kind: Service, metadata: {name: bpfman-agent-metrics-service, namespace: ebpf},
+          spec: {clusterIP: 10.0.0.77, ports: [{name: one, port: 1}]}}",
+        "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: bpfman-metrics-proxy, namespace: ebpf},
+          spec: {selector: {matchLabels: {d: d}}, template: {metadata: {labels: {d: d}}, spec: {containers: [{name: c, image: i}]}}}}",
+    ] {
+        cluster.apply(object);
+    }
+    let told = [run(&cluster, "diff -q -o paths"), run(&cluster, "apply -q --force-conflicts")];
+    expect![[r#"
+        namespace/ebpf metadata.annotations: (none) -> {"openshift.io/description":"Openshift bpfman components","workload.openshift.io/allowed":"management"}
+        namespace/ebpf metadata.labels["openshift.io/cluster-monitoring"]: (none) -> "true"
+        namespace/ebpf metadata.labels["pod-security.kubernetes.io/audit"]: (none) -> "privileged"
+        namespace/ebpf metadata.labels["pod-security.kubernetes.io/enforce"]: (none) -> "privileged"
+        namespace/ebpf metadata.labels["pod-security.kubernetes.io/warn"]: (none) -> "privileged"
+        clusterrole.rbac.authorization.k8s.io/bpfman-user (root): new
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc roleRef: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"} -> {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"system:openshift:scc:privileged"}  # kubectl (Apply) since TIME; needs recreate
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-prometheus-metrics-reader (root): new
+        role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): new
+        rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): new
+        securitycontextconstraints.security.openshift.io/bpfman-restricted (root): new
+        csidriver.storage.k8s.io/csi.bpfman.io spec.attachRequired: true -> false  # kubectl (Apply) since TIME; needs recreate
+        csidriver.storage.k8s.io/csi.bpfman.io spec.volumeLifecycleModes: ["Persistent"] -> ["Ephemeral"]  # no field manager; needs recreate
+        configmap/bpfman-config in ebpf (root): new
+        service/bpfman-agent-metrics-service in ebpf spec.clusterIP: "10.0.0.77" -> "None"  # kubectl (Apply) since TIME; needs recreate
+        service/bpfman-controller-manager-metrics-service in ebpf (root): new
+        servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf (root): new
+        servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf (root): new
+        daemonset.apps/bpfman-daemon in ebpf (root): new
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.selector: {"matchLabels":{"d":"d"}} -> {"matchLabels":{"name":"bpfman-metrics-proxy"}}  # kubectl (Apply) since TIME; needs recreate
+        2> error: cannot compare clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: roleRef cannot be changed, only deleting and creating the object again would
+        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: immutable: spec.attachRequired, spec.volumeLifecycleModes cannot be changed, only deleting and creating the object again would
+        2> error: cannot compare service/bpfman-agent-metrics-service in ebpf: immutable: spec.clusterIP cannot be changed, only deleting and creating the object again would
+        2> error: cannot compare daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: spec.selector cannot be changed, only deleting and creating the object again would
+        exit 4
+
+        namespace/ebpf configured
+        clusterrole.rbac.authorization.k8s.io/bpfman-user created
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc failed
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-prometheus-metrics-reader created
+        role.rbac.authorization.k8s.io/bpfman-prometheus-k8s created
+        rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s created
+        securitycontextconstraints.security.openshift.io/bpfman-restricted created
+        csidriver.storage.k8s.io/csi.bpfman.io failed
+        configmap/bpfman-config created
+        service/bpfman-agent-metrics-service failed
+        service/bpfman-controller-manager-metrics-service created
+        servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor created
+        servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor created
+        daemonset.apps/bpfman-daemon created
+        daemonset.apps/bpfman-metrics-proxy failed
+        2> error: cannot apply clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: roleRef cannot be changed, only deleting and creating the object again would
+        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: immutable: spec.attachRequired, spec.volumeLifecycleModes cannot be changed, only deleting and creating the object again would
+        2> error: cannot apply service/bpfman-agent-metrics-service in ebpf: immutable: spec.clusterIP cannot be changed, only deleting and creating the object again would
+        2> error: cannot apply daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: spec.selector cannot be changed, only deleting and creating the object again would
+        exit 4
+    "#]].assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn an_object_on_its_way_out_is_not_applied_to() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    run(&cluster, "apply");
+    let held = r#"{"metadata":{"finalizers":["example.com/held"]}}"#;
+    cluster.kubectl_ok(&["patch", "-n", "ebpf", "daemonset/bpfman-daemon", "-p", held]);
+    cluster.kubectl_ok(&["delete", "-n", "ebpf", "daemonset/bpfman-daemon", "--wait=false"]);
+    let told = [run(&cluster, "diff"), run(&cluster, "apply")];
+    cluster.kubectl_ok(&["delete", "-n", "ebpf", "configmap/bpfman-config"]);
+    cluster.kubectl_ok(&["delete", "namespace/ebpf", "--wait=false"]);
+    let told = told.join("\n") + "\n" + &run(&cluster, "diff -o paths") + "\n" + &run(&cluster, "apply");
+    expect![[r#"
+        daemonset.apps/bpfman-daemon in ebpf: unknown
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: the object is being deleted
+        2> 4 objects: 0 to change, 1 unknown
+        exit 4
+
+        namespace/ebpf unchanged
+        csidriver.storage.k8s.io/csi.bpfman.io unchanged
+        configmap/bpfman-config unchanged
+        daemonset.apps/bpfman-daemon failed
+        2> applying to SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: the object is being deleted
+        2> 3 done, 1 failed, 0 skipped
+        exit 4
+
+        namespace/ebpf (root): unknown
+        configmap/bpfman-config in ebpf (root): unknown
+        daemonset.apps/bpfman-daemon in ebpf (root): unknown
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot compare namespace/ebpf: namespace "ebpf" is being deleted
+        2> error: cannot compare configmap/bpfman-config in ebpf: namespace "ebpf" is being deleted
+        2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: the object is being deleted
+        2> 4 objects: 0 to change, 3 unknown
+        exit 4
+
+        namespace/ebpf failed
+        csidriver.storage.k8s.io/csi.bpfman.io unchanged
+        configmap/bpfman-config skipped (namespace "ebpf" is being deleted)
+        daemonset.apps/bpfman-daemon skipped (namespace "ebpf" is being deleted)
+        2> applying to SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot apply namespace/ebpf: namespace "ebpf" is being deleted
+        2> 1 done, 1 failed, 2 skipped
+        exit 4
+    "#]]
+    .assert_eq(&told);
+}

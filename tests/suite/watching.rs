@@ -1,0 +1,208 @@
+//! `watch` keeps a real cluster at what is wanted: one write for what deviates, none for what does not.
+
+use expect_test::expect;
+
+use crate::controlplane::{Cluster, Platform, lines};
+use crate::drift::edit;
+use crate::program::{Running, config, prepare, requests, run, until, writes};
+
+const DAEMON: &str = "daemonset/bpfman-daemon";
+
+fn finalizers(cluster: &Cluster) -> String {
+    cluster.kubectl_ok(&["get", "configs.bpfman.io/bpfman-config", "-o", "jsonpath={.metadata.finalizers}"])
+}
+
+/// All that the program wrote since `mark`.
+fn written(cluster: &Cluster, mark: usize) -> String {
+    lines(&writes(cluster, mark))
+}
+
+#[test]
+fn each_deviation_is_one_write() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let mut watch = Running::start(&cluster, "watch");
+    let mut told = watch.says("in sync", 1);
+    told += &written(&cluster, 0);
+    let damage: [&dyn Fn(); 4] = [
+        &|| drop(cluster.kubectl_ok(&["set", "image", "-n", "ebpf", DAEMON, "bpfman=registry.example/debug:v9"])),
+        &|| edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#),
+        &|| edit(&cluster, "csidriver/csi.bpfman.io", r#"{"spec":{"requiresRepublish":true}}"#),
+        &|| drop(cluster.kubectl_ok(&["delete", "-n", "ebpf", DAEMON, "--cascade=background"])),
+    ];
+    for (round, damage) in damage.iter().enumerate() {
+        let (mark, before) = (cluster.requests().len(), watch.said().len());
+        damage();
+        let said = watch.says("in sync", round + 2);
+        told += &["\n", &said[before..], &written(&cluster, mark)].concat();
+    }
+    expect![[r#"
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> watching SERVER
+        TIME read the Config bpfman-config, for namespace ebpf
+        TIME rendered 4 objects
+        TIME put the finalizer on the Config
+        TIME namespace/ebpf: (root) not owned by us  # kubectl-create (Update) since TIME
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: missing
+        TIME configmap/bpfman-config in ebpf: missing
+        TIME daemonset.apps/bpfman-daemon in ebpf: missing
+        TIME namespace/ebpf: configured
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: created
+        TIME configmap/bpfman-config in ebpf: created
+        TIME daemonset.apps/bpfman-daemon in ebpf: created
+        TIME in sync: 4 objects
+        200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
+        200 patch /api/v1/namespaces/ebpf?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+
+        TIME daemonset.apps/bpfman-daemon in ebpf: spec.template.spec.containers[name="bpfman"].image: "registry.example/debug:v9" -> "registry.example/daemon:v2"  # kubectl-set (Update) since TIME
+        TIME daemonset.apps/bpfman-daemon in ebpf: configured
+        TIME in sync: 4 objects
+        200 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+
+        TIME configmap/bpfman-config in ebpf: data["bpfman.log.level"]: "trace" -> "bpfman=info"  # kubectl-edit (Update) since TIME
+        TIME configmap/bpfman-config in ebpf: configured
+        TIME in sync: 4 objects
+        200 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: spec.requiresRepublish: true -> false  # kubectl-edit (Update) since TIME
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: configured
+        TIME in sync: 4 objects
+        200 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+
+        TIME daemonset.apps/bpfman-daemon in ebpf: missing
+        TIME daemonset.apps/bpfman-daemon in ebpf: created
+        TIME in sync: 4 objects
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+    "#]].assert_eq(&told);
+    assert_eq!(run(&cluster, "diff -q"), "exit 0\n");
+    assert_eq!(watch.end("INT"), Some(130));
+    assert_eq!(finalizers(&cluster), "");
+}
+
+/// Each object is touched without a change to what is wanted: all of that is read, nothing is sent.
+#[test]
+fn a_pass_that_changes_nothing_sends_nothing() {
+    let cluster = Cluster::start(Platform::ALL);
+    prepare(&cluster);
+    let mut watch = Running::start(&cluster, "watch -o json");
+    watch.says("in sync", 1);
+    let mark = cluster.requests().len();
+    let annotate = ["annotate", "-n", "ebpf", DAEMON, "configmap/bpfman-config", "csidriver/csi.bpfman.io"];
+    cluster.kubectl_ok(&[&annotate[..], &["note=nobody minds"]].concat());
+    cluster.kubectl_ok(&["annotate", "configs.bpfman.io/bpfman-config", "note=this neither"]);
+    // The next drift is repaired in the pass that these events make, or after it.
+    cluster.kubectl_ok(&["set", "image", "-n", "ebpf", DAEMON, "bpfman=registry.example/debug:v9"]);
+    watch.says("in sync", 2);
+    expect![[r#"
+        200 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+    "#]].assert_eq(&lines(&requests(&cluster, mark)));
+    assert_eq!(watch.end("TERM"), Some(143));
+}
+
+#[test]
+fn a_storm_of_deletions_takes_two_passes_at_most() {
+    let cluster = Cluster::start(Platform::ALL);
+    prepare(&cluster);
+    run(&cluster, "apply");
+    let watch = Running::start(&cluster, "watch");
+    watch.says("in sync", 1);
+    let (mark, before) = (cluster.requests().len(), watch.said().len());
+    let all = "daemonsets,configmaps,services,servicemonitors,roles,rolebindings";
+    cluster.kubectl_ok(&["delete", all, "-n", "ebpf", "--all", "--wait=false"]);
+    let said = watch.says("in sync", 2);
+    let mut writes: Vec<String> = written(&cluster, mark).lines().map(str::to_owned).collect();
+    writes.sort();
+    expect![[r#"
+        TIME role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: missing
+        TIME rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: missing
+        TIME configmap/bpfman-config in ebpf: missing
+        TIME service/bpfman-agent-metrics-service in ebpf: missing
+        TIME service/bpfman-controller-manager-metrics-service in ebpf: missing
+        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: missing
+        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: missing
+        TIME daemonset.apps/bpfman-daemon in ebpf: missing
+        TIME daemonset.apps/bpfman-metrics-proxy in ebpf: missing
+        TIME role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: created
+        TIME rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: created
+        TIME configmap/bpfman-config in ebpf: created
+        TIME service/bpfman-agent-metrics-service in ebpf: created
+        TIME service/bpfman-controller-manager-metrics-service in ebpf: created
+        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: created
+        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: created
+        TIME daemonset.apps/bpfman-daemon in ebpf: created
+        TIME daemonset.apps/bpfman-metrics-proxy in ebpf: created
+        TIME in sync: 15 objects
+        201 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /api/v1/namespaces/ebpf/services/bpfman-agent-metrics-service?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /api/v1/namespaces/ebpf/services/bpfman-controller-manager-metrics-service?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-metrics-proxy?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-agent-metrics-monitor?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-controller-manager-metrics-monitor?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/rbac.authorization.k8s.io/v1/namespaces/ebpf/rolebindings/bpfman-prometheus-k8s?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/rbac.authorization.k8s.io/v1/namespaces/ebpf/roles/bpfman-prometheus-k8s?&force=true&fieldManager=bpfman-config&fieldValidation=Strict"#]].assert_eq(&(said[before..].to_owned() + &writes.join("\n")));
+}
+
+#[test]
+fn what_changed_while_the_api_server_was_away_is_repaired_when_it_is_back() {
+    let mut cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let mut watch = Running::start(&cluster, "watch");
+    watch.says("in sync", 1);
+    cluster.pause();
+    cluster.restart();
+    let mark = cluster.requests().len();
+    cluster.kubectl_ok(&["set", "image", "-n", "ebpf", DAEMON, "bpfman=registry.example/debug:v9"]);
+    cluster.kubectl_ok(&["delete", "csidriver/csi.bpfman.io"]);
+    until("both repaired", || (writes(&cluster, mark).len() >= 2).then_some(()));
+    watch.says("in sync", 2);
+    assert_eq!(run(&cluster, "diff -q"), "exit 0\n");
+    assert_eq!(watch.end("INT"), Some(130));
+    let mut writes: Vec<String> = written(&cluster, mark).lines().map(str::to_owned).collect();
+    writes.sort();
+    expect![[r#"
+        200 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
+        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+    "#]].assert_eq(&(writes.join("\n") + "\n"));
+    assert!(!watch.said().contains("too old resource version"), "{}", watch.said());
+}
+
+#[test]
+fn nothing_is_made_again_once_the_config_is_deleted() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let mut watch = Running::start(&cluster, "watch");
+    watch.says("in sync", 1);
+    assert_eq!(finalizers(&cluster), r#"["bpfman.io/config-finalizer"]"#);
+    let (mark, before) = (cluster.requests().len(), watch.said().len());
+    cluster.kubectl_ok(&["delete", "configs.bpfman.io/bpfman-config"]);
+    cluster.kubectl_ok(&["delete", "-n", "ebpf", DAEMON, "--cascade=background"]);
+    watch.says("nothing is wanted", 1);
+    let mut told = watch.said()[before..].to_owned() + &written(&cluster, mark);
+    let before = watch.said().len();
+    cluster.apply(&config());
+    told += &watch.says("in sync", 2)[before..];
+    assert_eq!(watch.end("TERM"), Some(143));
+    expect![[r#"
+        TIME took the finalizer off the Config
+        TIME rendered 0 objects
+        TIME the Config is not there; nothing is wanted
+        200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
+        TIME read the Config bpfman-config, for namespace ebpf
+        TIME rendered 4 objects
+        TIME put the finalizer on the Config
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: metadata.ownerReferences[0]: {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes) -> {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes)  # bpfman-config (Apply) since TIME
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: metadata.ownerReferences[uid=UID] no longer wanted  # bpfman-config (Apply) since TIME
+        TIME configmap/bpfman-config in ebpf: metadata.ownerReferences[0]: {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes) -> {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes)  # bpfman-config (Apply) since TIME
+        TIME configmap/bpfman-config in ebpf: metadata.ownerReferences[uid=UID] no longer wanted  # bpfman-config (Apply) since TIME
+        TIME daemonset.apps/bpfman-daemon in ebpf: missing
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: configured
+        TIME configmap/bpfman-config in ebpf: configured
+        TIME daemonset.apps/bpfman-daemon in ebpf: created
+        TIME in sync: 4 objects
+    "#]].assert_eq(&told);
+}
