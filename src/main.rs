@@ -26,5 +26,12 @@ fn main() -> ExitCode {
         report::failure(&failure, &ui);
         failure.exit
     });
+    let exit = match ui.lost() {
+        Some(error) => {
+            report::failure(&Failure::new(Exit::NoAnswer, error).context("cannot write the result"), &ui);
+            exit.worst(Exit::NoAnswer)
+        }
+        None => exit,
+    };
     ExitCode::from(exit.code())
 }

@@ -77,6 +77,7 @@ pub struct Ui {
     quiet: bool,
     terminal_out: bool,
     closed: bool,
+    lost: Option<io::Error>,
     hints: RefCell<BTreeSet<String>>,
 }
 
@@ -93,6 +94,7 @@ impl Ui {
             quiet,
             terminal_out,
             closed: false,
+            lost: None,
             hints: RefCell::default(),
         }
     }
@@ -102,9 +104,9 @@ impl Ui {
         self.terminal_out
     }
 
-    /// Whether the reader of standard output has gone.
-    pub fn is_closed(&self) -> bool {
-        self.closed
+    /// Why a part of the result could not be written, be it that the disk is full; a reader that has gone is none.
+    pub fn lost(&mut self) -> Option<io::Error> {
+        self.lost.take()
     }
 
     /// Writes one line of the result, in pieces that have a tone each.
@@ -122,7 +124,10 @@ impl Ui {
     fn write_out(&mut self, text: &str) {
         if !self.closed {
             let mut out = io::stdout().lock();
-            self.closed = out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err();
+            if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+                self.closed = true;
+                self.lost = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+            }
         }
     }
 

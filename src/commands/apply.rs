@@ -78,11 +78,16 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
         Stop::listen().map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))?;
     ui.note(&format!("applying to {}", cluster.host()));
     let mut pass = Pass { cluster: &cluster, options: args.options(), stop: &stop, tally: Tally::default() };
-    let work = pass.run(args, file, ui);
-    tokio::select! {
-        ended = work => ended,
-        exit = stop.second() => Ok(exit),
-    }
+    let ended = tokio::select! {
+        // First, so that a pass that was stopped tells by itself what it did.
+        biased;
+        ended = pass.run(args, file, ui) => Some(ended),
+        () = stop.patience_ends() => None,
+    };
+    ended.unwrap_or_else(|| {
+        results::not_done(&pass.tally.done, &[], ui);
+        Ok(stop.requested().unwrap_or(Exit::Interrupted))
+    })
 }
 
 impl ApplyArgs {

@@ -15,6 +15,7 @@ use crate::problem::Problem;
 use crate::render::{self, Platform, Rendered};
 use crate::templates::Templates;
 use crate::ui::Ui;
+use crate::yaml;
 
 /// What says what is wanted, beside the Config.
 #[derive(Clone, Debug, clap::Args)]
@@ -227,10 +228,12 @@ pub fn uid(object: &Value) -> Option<String> {
 
 fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    // One byte more than is allowed is enough to be refused.
+    let limit = yaml::LARGEST_FILE as u64 + 1;
     if path == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes)?;
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
     } else {
-        std::fs::File::open(path)?.read_to_end(&mut bytes)?;
+        std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }

@@ -75,6 +75,9 @@ pub fn summary(done: usize, failed: usize, skipped: usize, ui: &Ui) {
 
 /// Prints which objects a signal left undone.
 pub fn not_done(done: &[ObjectId], all: &[Manifest], ui: &Ui) {
+    if done.is_empty() && all.is_empty() {
+        return ui.warning("stopped before anything was sent");
+    }
     let names = |ids: Vec<&ObjectId>| ids.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let rest: Vec<&ObjectId> = all.iter().map(|manifest| &manifest.id).filter(|id| !done.contains(id)).collect();
     ui.warning(&format!("stopped: {}", count(rest.len(), "object was not done", "objects were not done")));

@@ -28,6 +28,7 @@ mod plugin;
 mod program;
 mod refusals;
 mod render;
+mod streams;
 mod watching;
 mod yaml;
 mod yaml_kubectl;
