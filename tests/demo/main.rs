@@ -68,6 +68,9 @@ fn build() -> Result<PathBuf> {
     println!("# building the plugin");
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--bin", "kubectl-bpfman-config"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release"); // else it would land beside another demo
+    }
     // What cargo told about this program would make build scripts run again.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
@@ -86,6 +89,8 @@ fn build() -> Result<PathBuf> {
 struct Stage {
     path: OsString,
     kubeconfig: PathBuf,
+    /// kubectl's, so that nothing is left in the home folder about a cluster that is gone.
+    cache: PathBuf,
 }
 
 impl Stage {
@@ -93,14 +98,22 @@ impl Stage {
         let kubectl = controlplane::kubectl()?;
         let mut folders = vec![plugin.to_owned(), kubectl.parent().unwrap_or(Path::new(".")).to_owned()];
         folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
-        Ok(Self { path: env::join_paths(folders)?, kubeconfig: cluster.kubeconfig().to_owned() })
+        let kubeconfig = cluster.kubeconfig().to_owned();
+        Ok(Self { path: env::join_paths(folders)?, cache: kubeconfig.with_file_name("kubectl-cache"), kubeconfig })
     }
 
     fn command(&self, line: &str) -> Command {
         println!("$ {line}");
         let mut words = line.split(' ');
         let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words).current_dir(FOLDER).env("PATH", &self.path).env("KUBECONFIG", &self.kubeconfig);
+        command
+            .args(words)
+            .current_dir(FOLDER)
+            .env("PATH", &self.path)
+            .env("KUBECONFIG", &self.kubeconfig)
+            .env("KUBECACHEDIR", &self.cache);
+        // What the person has set would change what is shown.
+        command.env_remove("BPFMAN_IMAGE_PULL_POLICY");
         command
     }
 
