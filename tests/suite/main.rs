@@ -26,6 +26,7 @@ mod overrides;
 mod ownership;
 mod plugin;
 mod program;
+mod readme;
 mod refusals;
 mod render;
 mod streams;

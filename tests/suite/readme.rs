@@ -1,0 +1,40 @@
+//! What the README shows is what the program prints on a real API server, and no flag is missing from it.
+
+use bpfman_config::cli;
+use expect_test::expect;
+
+use crate::controlplane::{Cluster, Platform};
+use crate::program::{Running, normal, run};
+
+const README: &str = include_str!("../../README.md");
+const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/demo/config.yaml");
+
+#[test]
+fn the_example_shows_what_the_program_prints() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    run(&cluster, &format!("apply -f {CONFIG} --create-namespace"));
+    let (_, block) = README.split_once("```console\n").expect("the example");
+    let (example, _) = block.split_once("```").expect("its end");
+    let commands = example.lines().filter_map(|line| line.strip_prefix("$ "));
+    let shown: String = commands.map(|command| format!("$ {command}\n{}", answer(&cluster, command))).collect();
+    assert_eq!(normal(&shown), normal(example));
+}
+
+#[test]
+fn each_flag_of_each_command_is_named() {
+    let command = cli::command();
+    let flags = command.get_subcommands().flat_map(|one| one.get_arguments().filter_map(clap::Arg::get_long));
+    let missing: Vec<_> = flags.filter(|flag| !README.contains(&format!("--{flag}"))).collect();
+    expect!["[]"].assert_eq(&format!("{missing:?}"));
+}
+
+/// The standard output of a command that the README shows; of one that goes on, up to the end of its first pass.
+fn answer(cluster: &Cluster, command: &str) -> String {
+    let said = match command.strip_prefix("kubectl ").expect("kubectl").strip_prefix("bpfman config ") {
+        Some("watch") => Running::start(cluster, "watch").says("in sync", 1),
+        Some(words) => run(cluster, words),
+        None => cluster.kubectl_ok(&command.split(' ').skip(1).collect::<Vec<_>>()),
+    };
+    let output = said.lines().filter(|line| !line.starts_with("2> ") && !line.starts_with("exit "));
+    output.map(|line| format!("{line}\n")).collect()
+}
