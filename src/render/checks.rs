@@ -15,6 +15,26 @@ const ANNOTATIONS_LIMIT: usize = 256 << 10;
 /// All values of a `ConfigMap` together, in bytes.
 const DATA_LIMIT: usize = 1 << 20;
 
+/// Kinds of which the objects belong to the whole cluster, and kinds of which they live in namespaces. What a kind that is
+/// not listed does, only the cluster knows.
+const CLUSTER_WIDE: &[(&str, &[&str])] = &[
+    ("", &["Namespace", "Node", "PersistentVolume"]),
+    ("admissionregistration.k8s.io", &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]),
+    ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
+    ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding"]),
+    ("scheduling.k8s.io", &["PriorityClass"]),
+    ("security.openshift.io", &["SecurityContextConstraints"]),
+    ("storage.k8s.io", &["CSIDriver", "CSINode", "StorageClass"]),
+];
+const NAMESPACED: &[(&str, &[&str])] = &[
+    ("", &["ConfigMap", "PersistentVolumeClaim", "Pod", "Secret", "Service", "ServiceAccount"]),
+    ("apps", &["DaemonSet", "Deployment", "StatefulSet"]),
+    ("batch", &["CronJob", "Job"]),
+    ("monitoring.coreos.com", &["PodMonitor", "PrometheusRule", "ServiceMonitor"]),
+    ("networking.k8s.io", &["Ingress", "NetworkPolicy"]),
+    ("rbac.authorization.k8s.io", &["Role", "RoleBinding"]),
+];
+
 /// A field and what is wrong with it.
 type Found = Vec<(FieldPath, String)>;
 
@@ -40,10 +60,23 @@ fn metadata(id: &ObjectId, object: &Value, found: &mut Found) {
     found.extend(wrong.map(|message| (root.field("name"), message)));
     let wrong = id.namespace.as_deref().and_then(names::label_error);
     found.extend(wrong.map(|message| (root.field("namespace"), message)));
+    found.extend(misplaced(id).map(|message| (root.field("namespace"), message)));
     for field in ["generateName", "deletionTimestamp"] {
         if object.pointer(&format!("/metadata/{field}")).is_some_and(|value| !value.is_null()) {
             found.push((root.field(field), "cannot stand in a template".to_owned()));
         }
+    }
+}
+
+/// An object without namespace would land in whichever the connection happens to name.
+fn misplaced(id: &ObjectId) -> Option<String> {
+    let is_in = |kinds: &[(&str, &[&str])]| {
+        kinds.iter().any(|(group, kinds)| *group == id.group() && kinds.contains(&id.kind.as_str()))
+    };
+    match &id.namespace {
+        None if is_in(NAMESPACED) => Some(format!("is missing: a {} lives in a namespace", id.kind)),
+        Some(_) if is_in(CLUSTER_WIDE) => Some(format!("must go: a {} is one for the whole cluster", id.kind)),
+        _ => None,
     }
 }
 
@@ -56,12 +89,8 @@ fn annotations(value: &Value, path: &FieldPath, found: &mut Found) {
         too_big(annotations, size, ANNOTATIONS_LIMIT, &place, found);
     }
     if let Some(template) = value.pointer("/spec/template") {
-        annotations_of_template(template, path, found);
+        annotations(template, &path.field("spec").field("template"), found);
     }
-}
-
-fn annotations_of_template(template: &Value, path: &FieldPath, found: &mut Found) {
-    annotations(template, &path.field("spec").field("template"), found);
 }
 
 fn data(object: &Value, found: &mut Found) {

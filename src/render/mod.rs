@@ -7,6 +7,9 @@ mod checks;
 mod owners;
 mod tidy;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use serde_json::{Value, json};
 
 use crate::config::Config;
@@ -108,12 +111,21 @@ struct Pass<'a> {
     left_out: Vec<LeftOut>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
+    /// Which file an object comes from, whatever the version it is written in.
+    sources: HashMap<(String, ObjectId), String>,
 }
 
 impl<'a> Pass<'a> {
     fn new(config: &'a Config) -> Self {
-        let (manifests, unmanaged, left_out) = (Vec::new(), Vec::new(), Vec::new());
-        Self { config, manifests, unmanaged, left_out, problems: Vec::new(), warnings: Vec::new() }
+        Self {
+            config,
+            manifests: Vec::new(),
+            unmanaged: Vec::new(),
+            left_out: Vec::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            sources: HashMap::new(),
+        }
     }
 
     /// Takes a template's object in, or what is wrong with it.
@@ -128,10 +140,13 @@ impl<'a> Pass<'a> {
                 return self.problems.push(document.problem(FieldPath::default(), unnamed.to_string()));
             }
         };
-        if let Some(other) = self.source_of(&id) {
-            let message = format!("{id} is also the object of {other}");
+        let versionless = ObjectId { api_version: String::new(), ..id.clone() };
+        let earlier = self.sources.entry((id.group().to_owned(), versionless));
+        if let Entry::Occupied(other) = &earlier {
+            let message = format!("{id} is also the object of {}", other.get());
             return self.problems.push(document.problem(FieldPath::default(), message));
         }
+        earlier.or_insert_with(|| template.source.clone());
         if self.config.overrides.iter().any(|entry| entry.matches(&id)) {
             return self.unmanaged.push(id);
         }
@@ -146,12 +161,6 @@ impl<'a> Pass<'a> {
         let id = engine.evaluate(template).ok().and_then(|document| ObjectId::of(&document.object).ok());
         let when = template.when().map(|(_, condition)| condition.to_owned()).unwrap_or_default();
         self.left_out.push(LeftOut { source: template.source.clone(), when, id });
-    }
-
-    fn source_of(&self, id: &ObjectId) -> Option<&str> {
-        let identity = |id: &ObjectId| (id.group().to_owned(), id.kind.clone(), id.namespace.clone(), id.name.clone());
-        let same = self.manifests.iter().find(|other| identity(&other.id) == identity(id));
-        same.map(|manifest| manifest.source.as_str())
     }
 
     fn finish(mut self) -> Result<Rendered, Vec<Problem>> {

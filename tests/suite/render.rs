@@ -69,7 +69,6 @@ fn the_objects_of_openshift_with_monitoring() {
     check(true, true, &expect_file!["../golden/openshift-monitoring.yaml"]);
 }
 
-/// cert-manager, `OpenSearch` and others lost or gained fields by way of typed structs (Arnavion/k8s-openapi#112).
 #[test]
 fn the_order_is_that_of_applying() {
     let rendered = render(&read(&fixture()), &Templates::builtin(), BOTH, None).expect("manifests");
