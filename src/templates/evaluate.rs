@@ -1,8 +1,10 @@
 //! From a template and the values of a Config to one object, with the way back from a field to the template's line.
 //!
-//! Every string that a template writes comes out as a double-quoted YAML scalar on one line, so no value can change the
-//! structure of a manifest; there is no way around that. A name that does not exist is an error, in branches that are
-//! not taken as well. Pure.
+//! Every string that a template writes comes out as a double-quoted YAML scalar on one line, in which nothing is left that
+//! YAML could take for structure, wherever the template has put it. A name that does not exist is an error, in branches
+//! that are not taken as well. Pure.
+
+use std::collections::HashSet;
 
 use minijinja::value::ValueKind;
 use minijinja::{AutoEscape, Environment, ErrorKind, Output, UndefinedBehavior};
@@ -31,14 +33,13 @@ pub(crate) struct Document {
     places: Places,
     /// Where the object stands in the text: in a `List`, its item; else nothing.
     inside: FieldPath,
-    position: usize,
 }
 
 impl Document {
     /// A finding about the field at `path` of the object.
     pub(crate) fn problem(&self, path: FieldPath, message: impl Into<String>) -> Problem {
         let whole = FieldPath(self.inside.0.iter().chain(&path.0).cloned().collect());
-        let (line, column) = self.places.of_field(self.position, &whole);
+        let (line, column) = self.places.of_field(&whole);
         Problem { line, column, ..Problem { file: Some(self.source.clone()), ..Problem::at(path, message) } }
     }
 }
@@ -69,10 +70,7 @@ impl Engine {
             ..Problem::in_file(&template.source, format!("the condition {}: {message}", names::quoted(condition)))
         };
         let expression = self.environment.compile_expression(condition).map_err(|error| problem(reason(&error)))?;
-        let mut unknown: Vec<_> =
-            expression.undeclared_variables(true).into_iter().filter(|name| !self.knows(name)).collect();
-        unknown.sort();
-        if let Some(name) = unknown.first() {
+        if let Some(name) = self.unknown(expression.undeclared_variables(true)).first() {
             return Err(problem(self.undefined(name)));
         }
         let value = expression.eval(&self.values).map_err(|error| problem(reason(&error)))?;
@@ -86,9 +84,7 @@ impl Engine {
             .environment
             .template_from_named_str(&template.source, &template.text)
             .map_err(|error| one(self.located(template, &error)))?;
-        let mut unknown: Vec<_> =
-            compiled.undeclared_variables(true).into_iter().filter(|name| !self.knows(name)).collect();
-        unknown.sort();
+        let unknown = self.unknown(compiled.undeclared_variables(true));
         if !unknown.is_empty() {
             let line = |name: &str| template.text.lines().position(|line| line.contains(name)).map(|line| line + 1);
             let problem = |name: &String| Problem {
@@ -102,11 +98,17 @@ impl Engine {
         // The language takes the last newline away, which a block scalar at the end of the file needs.
         text.push('\n');
         let places = Places::new(text, spans, &template.text);
-        read(template, places).map_err(one)
+        let embedded: Vec<Problem> = places.embedded().map(|(line, name)| embedded(template, line, name)).collect();
+        if embedded.is_empty() { read(template, places).map_err(one) } else { Err(embedded) }
     }
 
-    fn knows(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known == name) || self.environment.globals().any(|(global, _)| global == name)
+    /// The names that are neither ours nor the template language's, sorted.
+    fn unknown(&self, names: HashSet<String>) -> Vec<String> {
+        let globals: HashSet<&str> = self.environment.globals().map(|(global, _)| global).collect();
+        let known = |name: &String| self.names.contains(name) || globals.contains(name.as_str());
+        let mut unknown: Vec<String> = names.into_iter().filter(|name| !known(name)).collect();
+        unknown.sort();
+        unknown
     }
 
     fn undefined(&self, name: &str) -> String {
@@ -134,10 +136,18 @@ fn reason(error: &minijinja::Error) -> String {
     error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()))
 }
 
+/// A string in the middle of other text would bring its quotes into it.
+fn embedded(template: &Template, line: usize, name: &str) -> Problem {
+    let message = format!(
+        "{{{{ {name} }}}} is a string and must be the whole value; join text with ~, such as {{{{ \"text\" ~ {name} }}}}"
+    );
+    Problem { line: Some(line), ..Problem::in_file(&template.source, message) }
+}
+
 /// Writes a value so that YAML reads exactly that value.
 fn write(output: &mut Output<'_>, value: &minijinja::Value) -> Result<(), minijinja::Error> {
     let text = match value.kind() {
-        ValueKind::String => yaml::double_quoted(value.as_str().unwrap_or_default()),
+        ValueKind::String => quoted(value.as_str().unwrap_or_default()),
         ValueKind::Number | ValueKind::Bool => value.to_string(),
         ValueKind::None => "null".to_owned(),
         kind => {
@@ -150,29 +160,43 @@ fn write(output: &mut Output<'_>, value: &minijinja::Value) -> Result<(), miniji
     Ok(output.write_str(&text)?)
 }
 
-/// Reads the one object of an evaluated template; a `List` that holds one object counts as that object.
-fn read(template: &Template, places: Places) -> Result<Document, Problem> {
-    let mut documents = yaml::read(places.text().as_bytes()).map_err(|error| {
-        let (line, column) = places.of_output(Some((error.line(), error.column())));
-        Problem { line, column, ..Problem::in_file(&template.source, error.problem().to_string()) }
-    })?;
-    let mut inside = FieldPath::default();
-    let mut objects: Vec<Value> = documents.drain(..).map(|document| document.value).collect();
-    if let [Value::Object(list)] = objects.as_mut_slice()
-        && list.get("kind").and_then(Value::as_str) == Some("List")
-        && let Some(Value::Array(items)) = list.remove("items")
-    {
-        inside = inside.field("items").join(Step::Index(0));
-        objects = items;
+/// A double-quoted scalar that holds letters, digits, a few harmless signs and escapes: no indicator of YAML, no quote, no
+/// line end. So the structure around it is the same for every value, even where a template puts it into other quotes.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        let escape = match u32::from(character) {
+            _ if character.is_alphanumeric() || " _./=+".contains(character) => character.to_string(),
+            code @ ..=0xff => format!("\\x{code:02x}"),
+            code @ ..=0xffff => format!("\\u{code:04x}"),
+            code => format!("\\U{code:08x}"),
+        };
+        quoted.push_str(&escape);
     }
+    quoted.push('"');
+    quoted
+}
+
+/// Reads the one object of an evaluated template; a list that holds one object counts as that object.
+fn read(template: &Template, places: Places) -> Result<Document, Problem> {
+    let documents = yaml::read(places.text().as_bytes()).map_err(|error| {
+        let (line, column) = places.of_output(Some((error.line(), error.column())));
+        Problem { line, column, ..Problem::in_file(&template.source, places.reworded(error.problem())) }
+    })?;
+    let is_list = documents.iter().any(|document| document.value.get("items").is_some_and(Value::is_array));
+    let list = FieldPath::default().field("items").join(Step::Index(0));
+    let mut objects: Vec<Value> =
+        documents.into_iter().flat_map(|document| yaml::unwrap_list(document.value)).collect();
     let kinds: Vec<&str> =
-        objects.iter().map(|object| object.get("kind").and_then(Value::as_str).unwrap_or("?")).collect();
+        objects.iter().map(|object| object.get("kind").and_then(Value::as_str).unwrap_or("no kind")).collect();
     let expected = template.kind.as_deref();
     if kinds.len() != 1 || expected.is_some_and(|expected| kinds != [expected]) {
         let found = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let message = format!("expected 1 {}, found {}{found}", expected.unwrap_or("object"), kinds.len());
         return Err(Problem::in_file(&template.source, message));
     }
+    let inside = if is_list { list } else { FieldPath::default() };
     let object = objects.pop().unwrap_or_default();
-    Ok(Document { object, source: template.source.clone(), places, inside, position: 0 })
+    Ok(Document { object, source: template.source.clone(), places, inside })
 }

@@ -21,15 +21,16 @@ impl Templates {
         let (mut problems, mut warnings, mut count) = (Vec::new(), Vec::new(), 0);
         for path in entries {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if !is_template(&path) {
-                warnings.push(named(&path, "is not a *.yaml or *.yml file and is not used".to_owned()));
-                continue;
-            }
-            count += 1;
-            match read(&path) {
-                Ok(text) => templates.lay_over(&name, path.display().to_string(), text),
+            let read = if is_named_as_template(&path) { read(&path) } else { Ok(None) };
+            match read {
+                Ok(None) => {
+                    warnings.push(named(&path, "is not a *.yaml or *.yml file and is not used".to_owned()));
+                    continue;
+                }
+                Ok(Some(text)) => templates.lay_over(&name, path.display().to_string(), text),
                 Err(error) => problems.push(named(&path, format!("cannot read the template: {error}"))),
             }
+            count += 1;
         }
         if count == 0 {
             problems.push(named(folder, "the folder holds no *.yaml or *.yml file".to_owned()));
@@ -46,11 +47,15 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn is_template(path: &Path) -> bool {
-    path.is_file() && path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+fn is_named_as_template(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-fn read(path: &Path) -> io::Result<String> {
+/// The text of a file; none for a folder, a pipe and the like.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok(None);
+    }
     let mut bytes = Vec::new();
     File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
     let invalid = |message: String| io::Error::new(io::ErrorKind::InvalidData, message);
@@ -59,5 +64,5 @@ fn read(path: &Path) -> io::Result<String> {
     }
     let text = String::from_utf8(bytes)
         .map_err(|error| invalid(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1)))?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
 }

@@ -2,6 +2,8 @@
 //!
 //! Pure.
 
+use std::ops::Range;
+
 use minijinja::{OutputSpan, OutputSpanKind};
 
 use crate::path::FieldPath;
@@ -28,8 +30,8 @@ impl Places {
     }
 
     /// The place in the template of a field, or of the nearest one above it.
-    pub(super) fn of_field(&self, document: usize, path: &FieldPath) -> Place {
-        self.of_output(yaml::locate(self.text.as_bytes(), document, path))
+    pub(super) fn of_field(&self, path: &FieldPath) -> Place {
+        self.of_output(yaml::locate(self.text.as_bytes(), 0, path))
     }
 
     /// The place in the template of a place in the text. A line that the template has as it is keeps its column.
@@ -40,6 +42,44 @@ impl Places {
         };
         let same = self.text.lines().nth(line - 1) == self.template.lines().nth(source - 1);
         (Some(source), same.then_some(column))
+    }
+
+    /// What is wrong with the text, other lines that it speaks of being those of the template.
+    pub(super) fn reworded(&self, problem: &yaml::Problem) -> String {
+        let source = |line: usize| self.source_line(line).unwrap_or(line);
+        match problem.clone() {
+            yaml::Problem::Duplicate { key, first_line } => {
+                yaml::Problem::Duplicate { key, first_line: source(first_line) }.to_string()
+            }
+            yaml::Problem::LateMerge { key, first_line } => {
+                yaml::Problem::LateMerge { key, first_line: source(first_line) }.to_string()
+            }
+            // The parser's own words name the line of the text, in parentheses: better none than a wrong one.
+            yaml::Problem::Syntax(words) if self.text.lines().count() != self.template.lines().count() => {
+                words.split(" (from line ").next().unwrap_or_default().to_owned()
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// The strings that were put into the middle of other text: line and expression. Comments may hold them.
+    pub(super) fn embedded(&self) -> impl Iterator<Item = (usize, &str)> {
+        let strings = self.spans.iter().filter(|span| span.kind() == OutputSpanKind::Expression);
+        strings.filter(|span| self.is_embedded(span.output_range())).map(|span| {
+            let expression = self.template.get(span.source_range()).unwrap_or_default();
+            (span.line(), expression.trim())
+        })
+    }
+
+    fn is_embedded(&self, range: Range<usize>) -> bool {
+        let part = |range| self.text.get(range).unwrap_or_default();
+        let before = part(0..range.start).rsplit('\n').next().unwrap_or_default();
+        let after = part(range.end..self.text.len()).lines().next().unwrap_or_default().trim();
+        let (line, spaced) = (before.trim(), before.ends_with([' ', '\t']));
+        let begins = line.is_empty() || line.ends_with(['[', '{', ',']) || spaced && line.ends_with([':', '-', '?']);
+        let ends = after.is_empty() || after.starts_with([':', ',', ']', '}', '#']);
+        let fits = begins && ends || line.starts_with('#') || line.contains(" #");
+        part(range).starts_with('"') && !fits
     }
 
     fn source_line(&self, line: usize) -> Option<usize> {

@@ -44,6 +44,7 @@ fn each_file_of_the_folder_is_built_in() {
     assert_eq!(Templates::builtin().iter().map(|template| template.file.clone()).collect::<Vec<_>>(), files);
 }
 
+/// A field newer than all types that we know stays, and none is added (opensearch-k8s-operator#1391).
 #[test]
 fn a_template_replaces_the_one_of_the_same_name_and_others_are_added() {
     let files = [
@@ -189,9 +190,93 @@ fn what_the_template_language_refuses_is_named_with_its_line() {
         "extra.yaml",
         "{% if openshift %}\na: 1\n{% endif %}\nkind: A\n\nname: \"x{{ namespace }}\"\n",
         &expect![[r#"
-            DIR/extra.yaml:6: did not find expected key while parsing a block mapping (from line 2)
+            DIR/extra.yaml:6: {{ namespace }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ namespace }}
         "#]],
     );
+}
+
+#[test]
+fn a_string_is_a_whole_value() {
+    let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: {{ namespace }}} # {{ name }}\n";
+    check(
+        "extra.yaml",
+        &format!("{text}port: :{{{{ agent.healthProbePort }}}}\n# was {{{{ name }}}}\n"),
+        &expect![[r#"
+            accepted
+        "#]],
+    );
+    check(
+        "extra.yaml",
+        &format!("{text}image: registry/{{{{ name }}}}\nx: [a-{{{{ name }}}}, b]\n"),
+        &expect![[r#"
+            DIR/extra.yaml:4: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
+            DIR/extra.yaml:5: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
+        "#]],
+    );
+    check(
+        "extra.yaml",
+        &format!("{text}a: '{{{{ name }}}}'\nb: {{{{ name }}}}:{{{{ name }}}}\n"),
+        &expect![[r#"
+        DIR/extra.yaml:4: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
+        DIR/extra.yaml:5: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
+    "#]],
+    );
+}
+
+/// The line is that of the template, though the lines above it are not all rendered.
+#[test]
+fn a_duplicate_key_is_named_with_both_lines() {
+    let text = "kind: A\n{% if openshift %}\na: 1\nb: 1\n{% endif %}\nc: 1\nd: 1\nc: 2\n";
+    check(
+        "extra.yaml",
+        text,
+        &expect![[r#"
+        DIR/extra.yaml:8:1: duplicate key "c" (first on line 6)
+    "#]],
+    );
+}
+
+#[test]
+fn an_object_has_a_namespace_if_its_kind_has() {
+    check(
+        "extra.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n",
+        &expect![[r#"
+        DIR/extra.yaml:3:11: metadata.namespace is missing: a Secret lives in a namespace
+    "#]],
+    );
+    let driver = "apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: a, namespace: ebpf}\n";
+    check(
+        "extra.yaml",
+        driver,
+        &expect![[r#"
+        DIR/extra.yaml:3:21: metadata.namespace must go: a CSIDriver is one for the whole cluster
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "apiVersion: example.com/v1\nkind: Secret\nmetadata: {name: a}\n",
+        &expect![[r#"
+        accepted
+    "#]],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_an_error_and_a_folder_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("a.yaml")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path().join("b.yaml")).unwrap();
+    fs::write(folder.path().join("c.yaml"), b"a: \xff").unwrap();
+    fs::write(folder.path().join("d.yaml"), vec![b'#'; (3 << 20) + 1]).unwrap();
+    let said = lines(&Templates::with_overlay(folder.path()).unwrap_err());
+    expect![[r#"
+        DIR/b.yaml: cannot read the template: No such file or directory (os error 2)
+        DIR/c.yaml: cannot read the template: byte 4 is not UTF-8
+        DIR/d.yaml: cannot read the template: larger than 3 MiB
+    "#]]
+    .assert_eq(&said.replace(&folder.path().display().to_string(), "DIR"));
 }
 
 #[test]
