@@ -3,9 +3,10 @@
 //! Pure data; `main` is the only place that exits.
 
 /// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     /// Done; for `diff`: no drift.
+    #[default]
     Done,
     /// `diff` only: live state deviates.
     Drift,

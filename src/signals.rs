@@ -6,6 +6,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::exit::Exit;
+use crate::failure::Failure;
 
 /// How long a request in flight may go on after the first signal.
 const GRACE: Duration = Duration::from_secs(2);
@@ -18,9 +19,11 @@ pub struct Stop {
 
 impl Stop {
     /// Listens from now on; signals no longer end the process by themselves.
-    pub fn listen() -> std::io::Result<Self> {
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
+    pub fn listen() -> Result<Self, Failure> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))
+        };
+        let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
         let (sender, signals) = watch::channel(Vec::new());
         tokio::spawn(async move {
             loop {

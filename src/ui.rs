@@ -75,7 +75,6 @@ pub struct Ui {
     color_out: bool,
     color_err: bool,
     quiet: bool,
-    terminal_out: bool,
     closed: bool,
     lost: Option<io::Error>,
     hints: RefCell<BTreeSet<String>>,
@@ -87,21 +86,14 @@ impl Ui {
         let no_color = std::env::var("NO_COLOR").ok();
         let term = std::env::var("TERM").ok();
         let enabled = |terminal| color.enabled(no_color.as_deref(), term.as_deref(), terminal);
-        let terminal_out = io::stdout().is_terminal();
         Self {
-            color_out: enabled(terminal_out),
+            color_out: enabled(io::stdout().is_terminal()),
             color_err: enabled(io::stderr().is_terminal()),
             quiet,
-            terminal_out,
             closed: false,
             lost: None,
             hints: RefCell::default(),
         }
-    }
-
-    /// Whether a person reads standard output as it comes.
-    pub fn is_terminal(&self) -> bool {
-        self.terminal_out
     }
 
     /// Why a part of the result could not be written, be it that the disk is full; a reader that has gone is none.

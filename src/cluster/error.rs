@@ -95,7 +95,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Sorts an answer that is not a success; `namespaced` is the namespace that was asked for.
+    /// Sorts an answer that is not a success.
     ///
     /// None when the one object that was asked for is not there, which only the caller can call an error.
     pub(super) fn of_answer(code: StatusCode, body: &[u8], host: &str) -> Option<Self> {

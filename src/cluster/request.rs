@@ -46,17 +46,17 @@ impl Sender {
                 .map_err(|_| Error::TimedOut { host: self.host.clone(), seconds: self.limit.as_secs() })?;
             let wait = match &answer {
                 Ok((answer, headers)) if is_overloaded(answer.status) && attempt < TRIES => {
-                    retry_after(headers).unwrap_or(FIRST_WAIT * 2_u32.pow(attempt))
+                    Some(retry_after(headers).unwrap_or(FIRST_WAIT * 2_u32.pow(attempt)))
                 }
                 Err(error) if !broken && is_broken(error) => {
                     broken = true;
-                    FIRST_WAIT
+                    Some(FIRST_WAIT)
                 }
-                _ => return answer.map(|(answer, _)| answer).map_err(|error| self.unreachable(&error)),
+                _ => None,
             };
-            if Instant::now() + wait > deadline {
+            let Some(wait) = wait.filter(|wait| Instant::now() + *wait <= deadline) else {
                 return answer.map(|(answer, _)| answer).map_err(|error| self.unreachable(&error));
-            }
+            };
             attempt += 1;
             sleep(wait).await;
         }

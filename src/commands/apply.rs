@@ -71,11 +71,9 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
             .hint("leave the flag out"));
     }
     let input = &args.input;
-    let file = args.file.filename.as_deref().map(|path| input.read_file(path, ui)).transpose()?;
-    let manager = args.field_manager.as_deref().unwrap_or(&input.name);
-    let cluster = connect(to, manager, global.request_timeout)?;
-    let stop =
-        Stop::listen().map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))?;
+    let file = args.file.read(input, ui)?;
+    let cluster = connect(to, args.field_manager.as_deref().unwrap_or(&input.name), global.request_timeout)?;
+    let stop = Stop::listen()?;
     ui.note(&format!("applying to {}", cluster.host()));
     let mut pass = Pass { cluster: &cluster, options: args.options(), stop: &stop, tally: Tally::default() };
     let ended = tokio::select! {
@@ -114,7 +112,7 @@ struct Tally {
     done: Vec<ObjectId>,
     failed: usize,
     skipped: usize,
-    exit: Option<Exit>,
+    exit: Exit,
 }
 
 impl Pass<'_> {
@@ -124,10 +122,10 @@ impl Pass<'_> {
             let served = input.served(self.cluster).await?;
             (self.apply_config(source, ui).await, served)
         } else {
-            let (source, served) = tokio::join!(input.require_live(self.cluster, ui), input.served(self.cluster));
-            (Some(source?), served?)
+            let (source, served) = input.read_cluster(self.cluster, ui).await?;
+            (Some(source), served)
         };
-        let Some(source) = source else { return Ok(self.tally.exit()) };
+        let Some(source) = source else { return Ok(self.tally.exit) };
         let manifests = input.render(&source.config, input.platform(served.as_ref(), ui), ui)?.manifests;
         let live = read_live(self.cluster, &manifests).await;
         self.apply(&manifests, &live, ui).await;
@@ -136,10 +134,10 @@ impl Pass<'_> {
             return Ok(exit);
         }
         results::summary(self.tally.done.len(), self.tally.failed, self.tally.skipped, ui);
-        if args.wait && self.options.dry_run == DryRun::None && self.tally.exit() == Exit::Done {
+        if args.wait && self.options.dry_run == DryRun::None && self.tally.exit == Exit::Done {
             return self.wait(&manifests, args.timeout, ui).await;
         }
-        Ok(self.tally.exit())
+        Ok(self.tally.exit)
     }
 
     async fn apply(&mut self, manifests: &[Manifest], live: &Live, ui: &mut Ui) -> Option<Outcome> {
@@ -195,10 +193,6 @@ impl Tally {
             Action::Skipped(_) => self.skipped += 1,
             _ => self.done.push(manifest.id.clone()),
         }
-        self.exit = Some(self.exit().worst(outcome.exit()));
-    }
-
-    fn exit(&self) -> Exit {
-        self.exit.unwrap_or(Exit::Done)
+        self.exit = self.exit.worst(outcome.exit());
     }
 }

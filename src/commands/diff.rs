@@ -35,13 +35,10 @@ pub struct DiffArgs {
 /// Compares; the Config of a file is taken as if it were the cluster's.
 pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
-    let file = args.file.filename.as_deref().map(|path| input.read_file(path, ui)).transpose()?;
+    let file = args.file.read(input, ui)?;
     let cluster = connect(to, args.field_manager.as_deref().unwrap_or(&input.name), global.request_timeout)?;
     let (source, served) = match file {
-        None => {
-            let (live, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
-            (live?, served?)
-        }
+        None => input.read_cluster(&cluster, ui).await?,
         Some(mut source) => {
             let (uid, served) = tokio::join!(input.live_uid(&cluster), input.served(&cluster));
             source.config.uid = uid?;

@@ -82,6 +82,13 @@ pub struct Source {
     pub object: Value,
 }
 
+impl File {
+    /// Reads and checks the Config of the file; none without the flag.
+    pub fn read(&self, input: &Input, ui: &Ui) -> Result<Option<Source>, Failure> {
+        self.filename.as_deref().map(|path| input.read_file(path, ui)).transpose()
+    }
+}
+
 impl Input {
     /// Decides the platform; `served` is none where no cluster is asked, and `auto` then means plain Kubernetes.
     pub fn platform(&self, served: Option<&Served>, ui: &Ui) -> Platform {
@@ -149,6 +156,12 @@ impl Input {
             Failure::new(Exit::Refused, anyhow::anyhow!("{} not found", config_id(&self.name)))
                 .hint("create it, take it from a file with --filename, or choose another with --name")
         })
+    }
+
+    /// Reads the cluster's Config, which must be there, and beside it what the cluster serves.
+    pub async fn read_cluster(&self, cluster: &Cluster, ui: &Ui) -> Result<(Source, Option<Served>), Failure> {
+        let (source, served) = tokio::join!(self.require_live(cluster, ui), self.served(cluster));
+        Ok((source?, served?))
     }
 
     /// Checks a Config that was read from the server.

@@ -51,8 +51,8 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
         (source, input.platform(None, ui))
     } else {
         let cluster = connect(to, &input.name, global.request_timeout)?;
-        let (source, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
-        (source?, input.platform(served?.as_ref(), ui))
+        let (source, served) = input.read_cluster(&cluster, ui).await?;
+        (source, input.platform(served.as_ref(), ui))
     };
     let manifests = input.render(&source.config, platform, ui)?.manifests;
     match &args.output_dir {

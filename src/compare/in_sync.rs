@@ -63,7 +63,7 @@ impl fmt::Display for What {
 
 /// Tells whether a server-side apply of `desired` by `field_manager` would leave `live` as it is.
 pub fn in_sync(desired: &Value, live: &Value, field_manager: &str) -> Verdict {
-    if live.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null()) {
+    if is_terminating(live) {
         return Verdict::Terminating;
     }
     let managers = Managers::of(live);
@@ -81,6 +81,11 @@ pub fn in_sync(desired: &Value, live: &Value, field_manager: &str) -> Verdict {
         _ => check.note(&root, What::NotOurs),
     }
     if check.found.is_empty() { Verdict::InSync } else { Verdict::Differs(check.found) }
+}
+
+/// Whether an object is being deleted: an apply to it would be taken, and lost.
+pub fn is_terminating(live: &Value) -> bool {
+    live.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null())
 }
 
 /// `object` without what names it; that is never part of a field set.

@@ -17,7 +17,7 @@ use serde_json::Value;
 pub use bookkeeping::Hidden;
 pub use changes::Change;
 pub use foreign::{Foreign, foreign};
-pub use in_sync::{Difference, Verdict, What, in_sync};
+pub use in_sync::{Difference, Verdict, What, in_sync, is_terminating};
 pub use overlay::overlay;
 
 use crate::ownership::{Entry, Managers, Owner, value_at};

@@ -43,11 +43,6 @@ impl FieldSet {
         parse_at(fields, &FieldPath::default())
     }
 
-    /// Whether the value itself is owned, not only something in it.
-    pub fn is_owned(&self) -> bool {
-        self.owned
-    }
-
     /// Whether nothing below is known: a scalar, a value that counts as one, or an empty map.
     pub fn is_leaf(&self) -> bool {
         self.fields.is_empty() && self.items.is_empty()

@@ -73,7 +73,7 @@ impl Preview {
 
 /// Asks the server what an apply of `manifest` over `live` would do.
 pub async fn preview(cluster: &Cluster, manifest: &Manifest, live: Option<&Value>) -> Preview {
-    if live.is_some_and(|live| live.pointer("/metadata/deletionTimestamp").is_some()) {
+    if live.is_some_and(compare::is_terminating) {
         return Preview::Failed(terminating(manifest));
     }
     match dry_run(cluster, manifest).await {
