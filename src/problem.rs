@@ -5,6 +5,9 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::names::quoted;
 use crate::path::FieldPath;
 
 /// A finding in the input. The message continues the path: `spec.namespace` `is empty`.
@@ -32,6 +35,11 @@ impl Problem {
     pub fn in_file(file: &str, message: impl Into<String>) -> Self {
         Self { file: Some(file.to_owned()), message: message.into(), ..Self::default() }
     }
+
+    /// What sorts findings in one file as they stand there; those that have no place come first.
+    pub(crate) fn place(&self) -> (Option<usize>, Option<usize>) {
+        (self.line, self.column)
+    }
 }
 
 impl fmt::Display for Problem {
@@ -52,3 +60,16 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+/// Says that a value is of another type than `wanted`.
+pub(crate) fn mistyped(value: &Value, wanted: &str) -> String {
+    let found = match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => format!("the string {}", quoted(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    };
+    format!("is {found}, must be {wanted}")
+}

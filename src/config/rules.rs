@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{API_VERSION, KIND, Origin, history};
 use crate::names;
 use crate::path::{FieldPath, Step};
-use crate::problem::Problem;
+use crate::problem::{Problem, mistyped};
 
 /// A field that an object may have.
 struct Field {
@@ -175,16 +175,8 @@ impl Walk {
     }
 
     fn mistyped(&mut self, value: &Value, wanted: &str, path: &FieldPath) {
-        let found = match value {
-            Value::Null => "null".to_owned(),
-            Value::Bool(flag) => format!("{flag}"),
-            Value::Number(number) => format!("the number {number}"),
-            Value::String(text) => format!("the string {}", names::quoted(text)),
-            Value::Array(_) => "a list".to_owned(),
-            Value::Object(_) => "an object".to_owned(),
-        };
         let subject = if path.0.is_empty() { "the document " } else { "" };
-        self.problem(path, format!("{subject}is {found}, must be {wanted}"));
+        self.problem(path, format!("{subject}{}", mistyped(value, wanted)));
     }
 
     fn unknown(&mut self, object: &Map<String, Value>, fields: &[Field], path: &FieldPath) {

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 
+use super::types::{self, Found};
 use crate::manifest::ObjectId;
 use crate::names;
 use crate::path::{FieldPath, Step};
@@ -14,29 +15,6 @@ use crate::path::{FieldPath, Step};
 const ANNOTATIONS_LIMIT: usize = 256 << 10;
 /// All values of a `ConfigMap` together, in bytes.
 const DATA_LIMIT: usize = 1 << 20;
-
-/// Kinds of which the objects belong to the whole cluster, and kinds of which they live in namespaces. What a kind that is
-/// not listed does, only the cluster knows.
-const CLUSTER_WIDE: &[(&str, &[&str])] = &[
-    ("", &["Namespace", "Node", "PersistentVolume"]),
-    ("admissionregistration.k8s.io", &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]),
-    ("apiextensions.k8s.io", &["CustomResourceDefinition"]),
-    ("rbac.authorization.k8s.io", &["ClusterRole", "ClusterRoleBinding"]),
-    ("scheduling.k8s.io", &["PriorityClass"]),
-    ("security.openshift.io", &["SecurityContextConstraints"]),
-    ("storage.k8s.io", &["CSIDriver", "CSINode", "StorageClass"]),
-];
-const NAMESPACED: &[(&str, &[&str])] = &[
-    ("", &["ConfigMap", "PersistentVolumeClaim", "Pod", "Secret", "Service", "ServiceAccount"]),
-    ("apps", &["DaemonSet", "Deployment", "StatefulSet"]),
-    ("batch", &["CronJob", "Job"]),
-    ("monitoring.coreos.com", &["PodMonitor", "PrometheusRule", "ServiceMonitor"]),
-    ("networking.k8s.io", &["Ingress", "NetworkPolicy"]),
-    ("rbac.authorization.k8s.io", &["Role", "RoleBinding"]),
-];
-
-/// A field and what is wrong with it.
-type Found = Vec<(FieldPath, String)>;
 
 /// Everything that the API server would refuse about `object`.
 pub(super) fn check(id: &ObjectId, object: &Value) -> Found {
@@ -70,12 +48,9 @@ fn metadata(id: &ObjectId, object: &Value, found: &mut Found) {
 
 /// An object without namespace would land in whichever the connection happens to name.
 fn misplaced(id: &ObjectId) -> Option<String> {
-    let is_in = |kinds: &[(&str, &[&str])]| {
-        kinds.iter().any(|(group, kinds)| *group == id.group() && kinds.contains(&id.kind.as_str()))
-    };
-    match &id.namespace {
-        None if is_in(NAMESPACED) => Some(format!("is missing: a {} lives in a namespace", id.kind)),
-        Some(_) if is_in(CLUSTER_WIDE) => Some(format!("must go: a {} is one for the whole cluster", id.kind)),
+    match (types::is_namespaced(id)?, &id.namespace) {
+        (true, None) => Some(format!("is missing: a {} lives in a namespace", id.kind)),
+        (false, Some(_)) => Some(format!("must go: a {} is one for the whole cluster", id.kind)),
         _ => None,
     }
 }
@@ -125,18 +100,41 @@ fn length(value: &Value) -> usize {
 
 /// A selector that does not choose the pods of its own template is refused, and cannot be changed later.
 fn selector(object: &Value, found: &mut Found) {
-    let wanted = object.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
-    let Some((wanted, template)) = wanted.zip(object.pointer("/spec/template")) else {
+    let Some((selector, template)) = object.pointer("/spec/selector").zip(object.pointer("/spec/template")) else {
         return;
     };
-    let labels = template.pointer("/metadata/labels");
-    let place = FieldPath::default().field("spec").field("selector").field("matchLabels");
-    for (key, value) in wanted {
-        let label = labels.and_then(|labels| labels.get(key));
-        if label != Some(value) {
-            let has = label.map_or("has no such label".to_owned(), |label| format!("has {label}"));
-            let message = format!("is {value}, but the pod template {has}: the selector would not choose its pods");
-            found.push((place.join(Step::Field(key.clone())), message));
+    let label = |key: &str| template.pointer("/metadata/labels").and_then(|labels| labels.get(key));
+    let has = |key: &str| label(key).map_or("has no such label".to_owned(), |label| format!("has {label}"));
+    let path = FieldPath::default().field("spec").field("selector");
+    let mut misses = |place: FieldPath, wants: String, key: &str| {
+        let has = has(key);
+        found.push((place, format!("{wants}, but the pod template {has}: the selector would not choose its pods")));
+    };
+    for (key, value) in selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten() {
+        if label(key) != Some(value) {
+            misses(path.field("matchLabels").field(key), format!("is {value}"), key);
         }
+    }
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten();
+    for (position, expression) in expressions.enumerate() {
+        let key = expression.get("key").and_then(Value::as_str).unwrap_or_default();
+        if chooses(expression, label(key)) == Some(false) {
+            let place = path.field("matchExpressions").join(Step::Index(position));
+            misses(place, format!("is {expression}"), key);
+        }
+    }
+}
+
+/// Whether an expression of a selector holds for a label
+/// (<https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#set-based-requirement>); none when it is malformed.
+fn chooses(expression: &Value, label: Option<&Value>) -> Option<bool> {
+    let values = expression.get("values").and_then(Value::as_array);
+    let among = || Some(label.is_some_and(|label| values.is_some_and(|values| values.contains(label))));
+    match expression.get("operator")?.as_str()? {
+        "In" => among(),
+        "NotIn" => among().map(|is_in| !is_in),
+        "Exists" => Some(label.is_some()),
+        "DoesNotExist" => Some(label.is_none()),
+        _ => None,
     }
 }

@@ -6,6 +6,7 @@
 mod checks;
 mod owners;
 mod tidy;
+mod types;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -151,8 +152,17 @@ impl<'a> Pass<'a> {
             return self.unmanaged.push(id);
         }
         self.warnings.extend(tidy::tidy(&mut document));
-        let found = checks::check(&id, &document.object);
-        self.problems.extend(found.into_iter().map(|(path, message)| document.problem(path, message)));
+        let of_type = types::check(&id, &document.object);
+        let mut problems = checks::check(&id, &document.object);
+        problems.extend(of_type.problems);
+        let placed = |found: types::Found| {
+            let mut placed: Vec<Problem> =
+                found.into_iter().map(|(path, message)| document.problem(path, message)).collect();
+            placed.sort_by_key(Problem::place);
+            placed
+        };
+        self.problems.extend(placed(problems));
+        self.warnings.extend(placed(of_type.warnings));
         let object = owners::owned(document.object, &id, self.config);
         self.manifests.push(Manifest { id, object, source: template.source.clone() });
     }

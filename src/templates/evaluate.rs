@@ -62,6 +62,10 @@ impl Engine {
 
     /// Whether the template's header wants it rendered.
     pub(crate) fn wants(&self, template: &Template) -> Result<bool, Problem> {
+        if let Some(line) = template.stray_condition() {
+            let message = "# when: can stand once, above the object; join conditions with and, or";
+            return Err(Problem { line: Some(line), ..Problem::in_file(&template.source, message) });
+        }
         let Some((line, condition)) = template.when() else {
             return Ok(true);
         };

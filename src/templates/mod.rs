@@ -28,12 +28,21 @@ pub struct Template {
 impl Template {
     /// The condition in the header (`# when: openshift and monitoring`) and its line; none when it is always rendered.
     pub fn when(&self) -> Option<(usize, &str)> {
-        let header = self.text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty());
-        let mut conditions = header.enumerate().filter_map(|(position, line)| {
-            let condition = line.trim_start_matches('#').trim_start().strip_prefix("when:")?;
+        self.conditions().next()
+    }
+
+    /// The line of a condition that counts for nothing: a second one, or one below the header.
+    fn stray_condition(&self) -> Option<usize> {
+        let header = self.text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty()).count();
+        let stray = |(position, (line, _)): &(usize, (usize, &str))| *position > 0 || *line > header;
+        self.conditions().enumerate().find(stray).map(|(_, (line, _))| line)
+    }
+
+    fn conditions(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().filter_map(|(position, line)| {
+            let condition = line.strip_prefix('#')?.trim_start_matches('#').trim_start().strip_prefix("when:")?;
             Some((position + 1, condition.trim()))
-        });
-        conditions.next()
+        })
     }
 
     fn builtin(file: &str, text: &'static str) -> Self {

@@ -21,6 +21,7 @@ mod first_use;
 mod fixtures;
 mod hostile;
 mod in_sync;
+mod object_types;
 mod overlay;
 mod overrides;
 mod ownership;

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::render::{BOTH, PLAIN, fixture, lines, names, read};
 
 /// Renders with the `files` laid over the built-in templates; messages name the folder `DIR`.
-fn overlaid(files: &[(&str, &str)]) -> Result<Rendered, String> {
+pub(crate) fn overlaid(files: &[(&str, &str)]) -> Result<Rendered, String> {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a file");
@@ -28,7 +28,7 @@ fn overlaid(files: &[(&str, &str)]) -> Result<Rendered, String> {
 }
 
 /// What is said about one template of one's own.
-fn check(name: &str, text: &str, expected: &Expect) {
+pub(crate) fn check(name: &str, text: &str, expected: &Expect) {
     let said = match overlaid(&[(name, text)]) {
         Ok(rendered) => format!("accepted\n{}", lines(&rendered.warnings)),
         Err(said) => said,
@@ -70,6 +70,7 @@ fn a_template_replaces_the_one_of_the_same_name_and_others_are_added() {
     expect![[r#"{"apiVersion":"storage.k8s.io/v1","kind":"CSIDriver","metadata":{"name":"own","ownerReferences":[{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","uid":"0dd5c0de-1111-4222-8333-444455556666"}]},"spec":{"futureField":1}}"#]].assert_eq(&rendered.manifests[2].object.to_string());
     expect![[r#"
         DIR/README.md: is not a *.yaml or *.yml file and is not used
+        DIR/csidriver.yaml:5:8: spec.futureField is unknown to Kubernetes 1.37; it is sent as it is
     "#]]
     .assert_eq(&lines(&rendered.warnings));
 }
@@ -174,6 +175,20 @@ fn what_the_template_language_refuses_is_named_with_its_line() {
     );
     check(
         "extra.yaml",
+        "# when: openshift\n#\n# when: monitoring\nkind: A\n",
+        &expect![[r#"
+        DIR/extra.yaml:3: # when: can stand once, above the object; join conditions with and, or
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "kind: A\n# when: monitoring\n",
+        &expect![[r#"
+        DIR/extra.yaml:2: # when: can stand once, above the object; join conditions with and, or
+    "#]],
+    );
+    check(
+        "extra.yaml",
         "kind: A\n{% if openshift %}\nname: b\n",
         &expect![[r#"
         DIR/extra.yaml:2:19: syntax error: unexpected end of input, expected end of block
@@ -203,6 +218,7 @@ fn a_string_is_a_whole_value() {
         &format!("{text}port: :{{{{ agent.healthProbePort }}}}\n# was {{{{ name }}}}\n"),
         &expect![[r#"
             accepted
+            DIR/extra.yaml:4: port is unknown to Kubernetes 1.37; it is sent as it is
         "#]],
     );
     check(
@@ -328,17 +344,20 @@ fn the_rules_of_an_aggregated_role_are_left_to_the_cluster() {
 #[test]
 fn what_the_api_would_refuse_is_refused() {
     let daemonset = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a/b, namespace: B, generateName: a-}\nspec:\n  \
-        selector:\n    matchLabels: {name: a, tier: b}\n  template: {metadata: {labels: {name: b}}}\n";
+        selector:\n    matchLabels: {name: a, tier: b}\n    matchExpressions: [{key: x, operator: Exists}, {key: name, \
+        operator: In, values: [a]}, {key: name, operator: NotIn, values: [a]}]\n  template: {metadata: {labels: {name: b}}}\n";
     check(
         "extra.yaml",
         daemonset,
         &expect![[r#"
-        DIR/extra.yaml:3:12: metadata.name is "a/b", must be lower-case letters, digits, - and ., and begin and end with a letter or digit
-        DIR/extra.yaml:3:23: metadata.namespace is "B", must be lower-case letters, digits and -, and begin and end with a letter or digit
-        DIR/extra.yaml:3:37: metadata.generateName cannot stand in a template
-        DIR/extra.yaml:6:19: spec.selector.matchLabels.name is "a", but the pod template has "b": the selector would not choose its pods
-        DIR/extra.yaml:6:28: spec.selector.matchLabels.tier is "b", but the pod template has no such label: the selector would not choose its pods
-    "#]],
+            DIR/extra.yaml:3:12: metadata.name is "a/b", must be lower-case letters, digits, - and ., and begin and end with a letter or digit
+            DIR/extra.yaml:3:23: metadata.namespace is "B", must be lower-case letters, digits and -, and begin and end with a letter or digit
+            DIR/extra.yaml:3:37: metadata.generateName cannot stand in a template
+            DIR/extra.yaml:6:19: spec.selector.matchLabels.name is "a", but the pod template has "b": the selector would not choose its pods
+            DIR/extra.yaml:6:28: spec.selector.matchLabels.tier is "b", but the pod template has no such label: the selector would not choose its pods
+            DIR/extra.yaml:7:24: spec.selector.matchExpressions[0] is {"key":"x","operator":"Exists"}, but the pod template has no such label: the selector would not choose its pods
+            DIR/extra.yaml:7:52: spec.selector.matchExpressions[1] is {"key":"name","operator":"In","values":["a"]}, but the pod template has "b": the selector would not choose its pods
+        "#]],
     );
     let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: 'a:b%', namespace: ebpf}\n";
     check(

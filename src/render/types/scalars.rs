@@ -1,0 +1,97 @@
+//! What is wrong with a single value, and how to write it right. Pure.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+
+use crate::problem::mistyped;
+
+/// Why a value is no whole number in the range.
+pub(super) fn integer_error(value: &Value, smallest: i64, largest: i64) -> Option<String> {
+    match value.as_i64() {
+        Some(number) if (smallest..=largest).contains(&number) => None,
+        Some(_) => Some(mistyped(value, &format!("a whole number from {smallest} to {largest}"))),
+        None => Some(with_example(mistyped(value, "a whole number"), value.as_str().and_then(as_integer))),
+    }
+}
+
+/// How YAML has the number that a string shows: a string with a zero in front is octal to those who write it.
+fn as_integer(text: &str) -> Option<String> {
+    let octal = text.strip_prefix("0o").or_else(|| text.strip_prefix('0').filter(|digits| !digits.is_empty()));
+    match octal {
+        Some(digits) => {
+            let number = i64::from_str_radix(digits, 8).ok()?;
+            Some(format!("{number} or 0o{number:o}"))
+        }
+        None => text.parse::<i64>().ok().map(|number| number.to_string()),
+    }
+}
+
+/// Why a value is no string.
+pub(super) fn text_error(value: &Value) -> Option<String> {
+    let wanted = match value {
+        Value::Number(_) | Value::Bool(_) => "a string: put quotes around it",
+        _ => "a string",
+    };
+    (!value.is_string()).then(|| mistyped(value, wanted))
+}
+
+/// Why a value is neither true nor false.
+pub(super) fn flag_error(value: &Value) -> Option<String> {
+    let word = value.as_str().map(str::to_lowercase).filter(|word| word == "true" || word == "false");
+    (!value.is_boolean()).then(|| with_example(mistyped(value, "true or false"), word))
+}
+
+/// Why a value is no number.
+pub(super) fn number_error(value: &Value) -> Option<String> {
+    (!value.is_number()).then(|| mistyped(value, "a number"))
+}
+
+fn with_example(message: String, example: Option<String>) -> String {
+    match example {
+        Some(example) => format!("{message}; write {example}"),
+        None => message,
+    }
+}
+
+/// Why a value is not the base64 of something.
+pub(super) fn base64_error(value: &Value) -> Option<String> {
+    let not_base64 = |text: &str| BASE64_STANDARD.decode(text).is_err();
+    match value.as_str() {
+        Some(text) => not_base64(text).then(|| "is not base64; plain text goes into stringData".to_owned()),
+        None => text_error(value),
+    }
+}
+
+/// Why a value is neither a port's number nor its name, a number nor a percentage.
+pub(super) fn int_or_string_error(value: &Value) -> Option<String> {
+    let fits = value.is_string() || value.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
+    (!fits).then(|| mistyped(value, "a whole number or a string"))
+}
+
+/// Why a value is no amount of CPU, memory and the like
+/// (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>). The API takes bare numbers here and there;
+/// quotes are right everywhere (kubernetes#94275).
+pub(super) fn quantity_error(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if is_quantity(text) => None,
+        Value::Number(_) => Some(mistyped(value, "a quantity: put quotes around it")),
+        _ => Some(mistyped(value, "a quantity such as 100m, 2 or 512Mi")),
+    }
+}
+
+fn is_quantity(text: &str) -> bool {
+    const SUFFIXES: [&str; 16] = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let number = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let end = number.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(number.len());
+    let (digits, suffix) = number.split_at(end);
+    let exponent = suffix.strip_prefix(['e', 'E']).is_some_and(|exponent| exponent.parse::<i32>().is_ok());
+    let has_digits = digits.bytes().any(|byte| byte.is_ascii_digit()) && digits.matches('.').count() <= 1;
+    has_digits && (exponent || SUFFIXES.contains(&suffix))
+}
+
+/// Why a value is no time.
+pub(super) fn time_error(value: &Value) -> Option<String> {
+    let fits = value.as_str().is_some_and(|text| text.parse::<jiff::Timestamp>().is_ok());
+    (!fits).then(|| mistyped(value, "a time such as 2026-01-31T12:00:00Z"))
+}

@@ -1,0 +1,210 @@
+//! Rendered objects held against the Kubernetes types of their kinds: what is said of which field, all of it in one run.
+
+use expect_test::expect;
+
+use crate::overlay::{check, overlaid};
+
+/// A `DaemonSet` with `pod` as its pod's fields, one a line.
+fn daemonset(pod: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: a, namespace: ebpf}}\nspec:\n  \
+         selector: {{matchLabels: {{a: b}}}}\n  template:\n    metadata: {{labels: {{a: b}}}}\n    spec:\n{pod}"
+    )
+}
+
+/// kubernetes#121575, structured-merge-diff#234: the last of two won, or the server refused the object as its own error.
+#[test]
+fn items_of_a_list_differ_in_its_key_fields() {
+    let pod = "      containers:
+      - name: x
+        env: [{name: A, value: '1'}, {name: B}, {name: A, value: '2'}]
+        ports: [{containerPort: 53, protocol: UDP}, {containerPort: 53}, {containerPort: 53, protocol: TCP}]
+        volumeMounts: [{name: a, mountPath: /a}, {name: b, mountPath: /a}]
+      - {name: x}
+      volumes: [{name: a}, {name: a}]
+";
+    check(
+        "extra.yaml",
+        &daemonset(pod),
+        &expect![[r#"
+        DIR/extra.yaml:11:49: spec.template.spec.containers[name="x"].env[2] has the same name "A" as item [0]
+        DIR/extra.yaml:12:74: spec.template.spec.containers[name="x"].ports[2] has the same containerPort 53 and protocol "TCP" as item [1]
+        DIR/extra.yaml:13:50: spec.template.spec.containers[name="x"].volumeMounts[1] has the same mountPath "/a" as item [0]
+        DIR/extra.yaml:14:9: spec.template.spec.containers[1] has the same name "x" as item [0]
+        DIR/extra.yaml:15:28: spec.template.spec.volumes[1] has the same name "a" as item [0]
+    "#]],
+    );
+    let ports = "[{name: tcp, port: 53}, {name: udp, port: 53, protocol: UDP}, {name: again, port: 53, protocol: TCP}]";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: ebpf}\nspec:\n  ports: ";
+    check(
+        "extra.yaml",
+        &format!("{service}{ports}\n"),
+        &expect![[r#"
+        DIR/extra.yaml:5:72: spec.ports[2] has the same port 53 and protocol "TCP" as item [0]
+    "#]],
+    );
+}
+
+/// qdrant/qdrant-helm#265, Glyndor/podup#983: 0644 became 644, or a string that the server refused.
+#[test]
+fn a_file_mode_is_read_as_kubectl_reads_it_or_refused() {
+    let pod =
+        |mode: &str| daemonset(&format!("      volumes:\n      - {{name: a, configMap: {{defaultMode: {mode}}}}}\n"));
+    let mode = |text: &str| {
+        let rendered = overlaid(&[("extra.yaml", &pod(text))]).expect("manifests");
+        let extra = rendered.manifests.iter().find(|manifest| manifest.source.ends_with("extra.yaml")).expect("it");
+        extra.object["spec"]["template"]["spec"]["volumes"][0]["configMap"]["defaultMode"].to_string()
+    };
+    assert_eq!(["0644", "0o644", "420", "0777"].map(mode), ["420", "420", "420", "511"]);
+    check(
+        "extra.yaml",
+        &pod("\"0644\""),
+        &expect![[r#"
+        DIR/extra.yaml:10:31: spec.template.spec.volumes[name="a"].configMap.defaultMode is the string "0644", must be a whole number; write 420 or 0o644
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        &pod("0888"),
+        &expect![[r#"
+        DIR/extra.yaml:10:44: 0888 looks octal, but kubectl reads it as decimal; quote it or drop the zero
+    "#]],
+    );
+    let items = "      volumes:\n      - {name: a, configMap: {items: [{key: a, path: b, mode: \"0400\"}]}}\n";
+    check(
+        "extra.yaml",
+        &daemonset(items),
+        &expect![[r#"
+        DIR/extra.yaml:10:57: spec.template.spec.volumes[name="a"].configMap.items[0].mode is the string "0400", must be a whole number; write 256 or 0o400
+    "#]],
+    );
+}
+
+/// kubernetes#17165, werf#6032: a typo was dropped, or the server called it an error of its own.
+#[test]
+fn a_field_that_the_type_lacks_is_named_with_what_was_meant() {
+    let pod = "      tolerationz: []
+      containers:
+      - name: x
+        imagePullPolcy: Always
+        lifecycle: {preStop: {exec: {comand: [a]}}}
+        hostNetwork: true
+";
+    check(
+        "extra.yaml",
+        &daemonset(pod),
+        &expect![[r#"
+            DIR/extra.yaml:9:7: spec.template.spec.tolerationz is no field here; did you mean tolerations?
+            DIR/extra.yaml:12:9: spec.template.spec.containers[name="x"].imagePullPolcy is no field here; did you mean imagePullPolicy?
+            DIR/extra.yaml:13:38: spec.template.spec.containers[name="x"].lifecycle.preStop.exec.comand is no field here; did you mean command?
+            DIR/extra.yaml:14:9: spec.template.spec.containers[name="x"].hostNetwork is no field here; it belongs at spec.template.spec.hostNetwork
+        "#]],
+    );
+    let high = "    containers: []\n    spec: {nodeSelector: {}}\n";
+    check(
+        "extra.yaml",
+        &daemonset("").replace("    spec:\n", high),
+        &expect![[r#"
+        DIR/extra.yaml:8:5: spec.template.containers is no field here; it belongs at spec.template.spec.containers
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b, lables: {}}\n",
+        &expect![[r#"
+            DIR/extra.yaml:3:35: metadata.lables is no field here; did you mean labels?
+        "#]],
+    );
+}
+
+/// Arnavion/k8s-openapi#112, opensearch-k8s-operator#1391: a typed client dropped what it did not know, and added empty fields.
+#[test]
+fn a_field_newer_than_the_type_is_kept_with_a_warning() {
+    check(
+        "extra.yaml",
+        &daemonset("      futureField: {containers: 1}\n"),
+        &expect![[r#"
+        accepted
+        DIR/extra.yaml:9:7: spec.template.spec.futureField is unknown to Kubernetes 1.37; it is sent as it is
+    "#]],
+    );
+    let rendered = overlaid(&[("extra.yaml", &daemonset("      futureField: 1\n      securityContext: {}\n"))]);
+    let manifests = rendered.expect("manifests").manifests;
+    let extra = manifests.iter().find(|manifest| manifest.id.name == "a").expect("it");
+    expect![[r#"{"futureField":1,"securityContext":{}}"#]]
+        .assert_eq(&extra.object["spec"]["template"]["spec"].to_string());
+}
+
+/// kubernetes#94275: the server refused a bare `cpu: 1`, and named no field.
+#[test]
+fn a_value_of_another_type_is_named_with_how_to_write_it() {
+    let pod = "      hostNetwork: 'true'
+      hostname: 5
+      terminationGracePeriodSeconds: '15'
+      priority: 5000000000
+      securityContext: []
+      nodeSelector: {a: yes, b: ~}
+      containers:
+      - name: x
+        args: [a, 1, ~]
+        command: /bin/sh
+        resources: {limits: {cpu: 1, memory: 1Gb}, requests: {cpu: 100m, memory: 1.5Gi, x: 1e3, z: -1}}
+        livenessProbe: {httpGet: {port: 1.5}}
+      - x
+";
+    check(
+        "extra.yaml",
+        &daemonset(pod),
+        &expect![[r#"
+            DIR/extra.yaml:9:7: spec.template.spec.hostNetwork is the string "true", must be true or false; write true
+            DIR/extra.yaml:10:7: spec.template.spec.hostname is the number 5, must be a string: put quotes around it
+            DIR/extra.yaml:11:7: spec.template.spec.terminationGracePeriodSeconds is the string "15", must be a whole number; write 15
+            DIR/extra.yaml:12:7: spec.template.spec.priority is the number 5000000000, must be a whole number from -2147483648 to 2147483647
+            DIR/extra.yaml:13:7: spec.template.spec.securityContext is a list, must be an object
+            DIR/extra.yaml:14:22: spec.template.spec.nodeSelector.a is true, must be a string: put quotes around it
+            DIR/extra.yaml:14:30: spec.template.spec.nodeSelector.b is null, must be a string
+            DIR/extra.yaml:17:19: spec.template.spec.containers[name="x"].args[1] is the number 1, must be a string: put quotes around it
+            DIR/extra.yaml:17:22: spec.template.spec.containers[name="x"].args[2] is null, must be a string
+            DIR/extra.yaml:18:9: spec.template.spec.containers[name="x"].command is the string "/bin/sh", must be a list
+            DIR/extra.yaml:19:30: spec.template.spec.containers[name="x"].resources.limits.cpu is the number 1, must be a quantity: put quotes around it
+            DIR/extra.yaml:19:38: spec.template.spec.containers[name="x"].resources.limits.memory is the string "1Gb", must be a quantity such as 100m, 2 or 512Mi
+            DIR/extra.yaml:19:89: spec.template.spec.containers[name="x"].resources.requests.x is the number 1000, must be a quantity: put quotes around it
+            DIR/extra.yaml:19:97: spec.template.spec.containers[name="x"].resources.requests.z is the number -1, must be a quantity: put quotes around it
+            DIR/extra.yaml:20:35: spec.template.spec.containers[name="x"].livenessProbe.httpGet.port is the number 1.5, must be a whole number or a string
+            DIR/extra.yaml:21:9: spec.template.spec.containers[1] is the string "x", must be an object
+        "#]],
+    );
+    let data = "data: {a: 1, b: [c]}\nbinaryData: {x: 'hello!', z: aGVsbG8=}\nimmutable: 'yes'\n";
+    check(
+        "extra.yaml",
+        &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: b}}\n{data}"),
+        &expect![[r#"
+            DIR/extra.yaml:4:8: data.a is the number 1, must be a string: put quotes around it
+            DIR/extra.yaml:4:14: data.b is a list, must be a string
+            DIR/extra.yaml:5:14: binaryData.x is not base64; plain text goes into stringData
+            DIR/extra.yaml:6:1: immutable is the string "yes", must be true or false
+        "#]],
+    );
+    let claim = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: b}\nspec: {ephemeralContainers: 1}\n";
+    check(
+        "extra.yaml",
+        claim,
+        &expect![[r#"
+        DIR/extra.yaml:4:8: spec.ephemeralContainers is the number 1, must be a list
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_secret_value_is_said_without_it() {
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\n";
+    check(
+        "extra.yaml",
+        &format!("{secret}data: {{a: 1234, b: hunter2}}\nstringData: hunter2\n"),
+        &expect![[r#"
+        DIR/extra.yaml:4:8: data.a must be a string: put quotes around it
+        DIR/extra.yaml:4:17: data.b is not base64; plain text goes into stringData
+        DIR/extra.yaml:5:1: stringData must be an object
+    "#]],
+    );
+}
