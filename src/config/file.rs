@@ -40,8 +40,11 @@ pub fn read(file: &str, text: &[u8], expected_name: &str) -> Result<FromFile, Ve
     let [(document, prefix, object)] = <[_; 1]>::try_from(objects).map_err(|objects| {
         vec![Problem::in_file(file, format!("expected one {KIND}, found {} objects", objects.len()))]
     })?;
-    let located =
-        |problems: Vec<Problem>| problems.into_iter().map(|problem| place(problem, document, &prefix)).collect();
+    let located = |problems: Vec<Problem>| {
+        let mut located: Vec<Problem> = problems.into_iter().map(|problem| place(problem, document, &prefix)).collect();
+        located.sort_by_key(Problem::place);
+        located
+    };
     match Config::read(&object, expected_name, Origin::File) {
         Ok((config, warnings)) => Ok(FromFile { config, object, warnings: located(warnings) }),
         Err(problems) => Err(located(problems)),

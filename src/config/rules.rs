@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{API_VERSION, KIND, Origin, history};
+use super::{API_VERSION, KIND, Origin, history, toml};
 use crate::names;
 use crate::path::{FieldPath, Step};
 use crate::problem::{Problem, mistyped};
@@ -102,6 +102,7 @@ pub(super) fn check(value: &Value, expected_name: &str, origin: Origin) -> Findi
     let root = FieldPath::default();
     walk.object(value, ROOT, &root);
     walk.identity(value, expected_name, &root);
+    walk.configuration(value, &root.field("spec").field("configuration"));
     walk.found
 }
 
@@ -184,12 +185,23 @@ impl Walk {
         for name in object.keys().filter(|name| !known().any(|known| known == *name)) {
             let place = path.field(name);
             let message = explain(name, &place, path, names::nearest(name, known()));
-            let list = match self.origin {
-                Origin::File => &mut self.found.problems,
-                Origin::Live => &mut self.found.warnings,
-            };
-            list.push(Problem::at(place, message));
+            self.avoidable().push(Problem::at(place, message));
         }
+    }
+
+    /// Where that goes which the operator takes and nobody means: who writes it can still mend it.
+    fn avoidable(&mut self) -> &mut Vec<Problem> {
+        match self.origin {
+            Origin::File => &mut self.found.problems,
+            Origin::Live => &mut self.found.warnings,
+        }
+    }
+
+    fn configuration(&mut self, value: &Value, path: &FieldPath) {
+        let text = value.pointer("/spec/configuration").and_then(Value::as_str).unwrap_or_default();
+        let toml::Remarks { syntax, meaning } = toml::check(text);
+        self.avoidable().extend(syntax.into_iter().map(|message| Problem::at(path.clone(), message)));
+        self.found.warnings.extend(meaning.into_iter().map(|message| Problem::at(path.clone(), message)));
     }
 
     /// What the table cannot say: which values of `apiVersion`, `kind`, `name` and `namespace` are right.

@@ -127,7 +127,7 @@ fn an_unknown_field_of_a_live_config_is_a_warning() {
 fn the_shape_of_2025_is_explained() {
     let change = |config: &mut Value| {
         config["spec"] = json!({
-            "image": "d", "logLevel": "info", "namespace": "bpfman", "configuration": "x",
+            "image": "d", "logLevel": "info", "namespace": "bpfman", "configuration": "# x",
             "agent": {"image": "a", "healthProbeAddr": 8175},
             "overrides": [{"group": "apps", "kind": "DaemonSet", "namespace": "bpfman", "name": "bpfman-daemon", "unmanaged": true}],
         });
@@ -136,13 +136,13 @@ fn the_shape_of_2025_is_explained() {
         Origin::File,
         change,
         &expect![[r#"
-        spec.image is spec.daemon.image since January 2026 (bpfman-operator#488)
-        spec.logLevel is spec.daemon.logLevel since January 2026 (bpfman-operator#488)
-        spec.agent.healthProbeAddr is spec.agent.healthProbePort since September 2025 (bpfman-operator#478)
-        spec.daemon is missing
-        spec.overrides[0].group is spec.overrides[].apiVersion, such as apps/v1 (bpfman-operator#475)
-        spec.overrides[0].apiVersion is missing
-    "#]],
+            spec.image is spec.daemon.image since January 2026 (bpfman-operator#488)
+            spec.logLevel is spec.daemon.logLevel since January 2026 (bpfman-operator#488)
+            spec.agent.healthProbeAddr is spec.agent.healthProbePort since September 2025 (bpfman-operator#478)
+            spec.daemon is missing
+            spec.overrides[0].group is spec.overrides[].apiVersion, such as apps/v1 (bpfman-operator#475)
+            spec.overrides[0].apiVersion is missing
+        "#]],
     );
 }
 

@@ -12,6 +12,7 @@
 #[path = "../controlplane/mod.rs"]
 mod controlplane;
 
+mod bpfman_toml;
 mod compare;
 mod completions;
 mod config;

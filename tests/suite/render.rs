@@ -30,8 +30,9 @@ pub(crate) fn fixture() -> Value {
     })
 }
 
+/// Reads it as the server's: one that stands in a file may not hold every text.
 pub(crate) fn read(value: &Value) -> Config {
-    Config::read(value, "bpfman-config", Origin::File).expect("a valid Config").0
+    Config::read(value, "bpfman-config", Origin::Live).expect("a valid Config").0
 }
 
 pub(crate) fn lines(problems: &[Problem]) -> String {

@@ -1,0 +1,136 @@
+//! What is said about the text of `bpfman.toml` in a Config, and that nobody changes it.
+
+use bpfman_config::config::{Config, Origin};
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+use crate::render::{fixture, lines};
+
+/// What is said about a Config with `text`: problems, else warnings after a line that says so.
+fn check(origin: Origin, text: &str, expected: &Expect) {
+    let mut config = fixture();
+    config["spec"]["configuration"] = json!(text);
+    let said = match Config::read(&config, "bpfman-config", origin) {
+        Ok((read, warnings)) => {
+            assert_eq!(read.configuration, text);
+            format!("accepted\n{}", lines(&warnings))
+        }
+        Err(problems) => lines(&problems),
+    };
+    expected.assert_eq(&said);
+}
+
+/// bpfman reads none of such a text, and then allows unsigned programs.
+#[test]
+fn a_text_that_is_no_toml_is_an_error_in_a_file_and_a_warning_on_the_server() {
+    let text = "[database]\nmax_retries = 30\nmillisec delay = 10\n[signing\nallow_unsigned = false\n";
+    check(
+        Origin::File,
+        text,
+        &expect![[r#"
+        spec.configuration is not TOML, at its line 3, column 10: key with no value, expected `=`; bpfman would ignore it and use its defaults
+        spec.configuration is not TOML, at its line 4, column 9: unclosed table, expected `]`; bpfman would ignore it and use its defaults
+    "#]],
+    );
+    check(
+        Origin::Live,
+        text,
+        &expect![[r#"
+        accepted
+        spec.configuration is not TOML, at its line 3, column 10: key with no value, expected `=`; bpfman would ignore it and use its defaults
+        spec.configuration is not TOML, at its line 4, column 9: unclosed table, expected `]`; bpfman would ignore it and use its defaults
+    "#]],
+    );
+    check(
+        Origin::File,
+        "i am a teapot",
+        &expect![[r#"
+        spec.configuration is not TOML, at its line 1, column 3: key with no value, expected `=`; bpfman would ignore it and use its defaults
+    "#]],
+    );
+    check(
+        Origin::File,
+        "[signing]\nallow_unsigned = true\nallow_unsigned = false\n",
+        &expect![[r#"
+        spec.configuration is not TOML, at its line 3, column 1: duplicate key; bpfman would ignore it and use its defaults
+    "#]],
+    );
+    check(
+        Origin::File,
+        "é = \"\u{7}\"\n",
+        &expect![[r#"
+            spec.configuration is not TOML, at its line 1, column 1: invalid unquoted key, expected letters, numbers, `-`, `_`; bpfman would ignore it and use its defaults
+        "#]],
+    );
+    check(
+        Origin::File,
+        "a = 'x\n",
+        &expect![[r#"
+        spec.configuration is not TOML, at its line 1, column 7: invalid literal string, expected `'`; bpfman would ignore it and use its defaults
+    "#]],
+    );
+    check(
+        Origin::File,
+        &format!("a = {}", "[".repeat(100_000)),
+        &expect![[r#"
+            spec.configuration is not TOML, at its line 1, column 85: cannot recurse further; max recursion depth met; bpfman would ignore it and use its defaults
+        "#]],
+    );
+}
+
+#[test]
+fn what_bpfman_does_not_take_as_it_is_meant_is_a_warning() {
+    let text = "databse.max_retries = 1
+[database]
+max_retries = \"30\"
+millisec_delay = 0xffff_ffff_ffff_ffff
+max_retry = 5
+[signing]
+allow_unsigned = 'no'
+verify_enabled = true
+[interfaces]
+eth0.xdp_mode = \"native\"
+eth1 = {xdp_mode = 'skb', mtu = 1}
+eth2 = 'drv'
+[grpc]
+";
+    check(
+        Origin::File,
+        text,
+        &expect![[r#"
+        accepted
+        spec.configuration at its line 1, column 1: bpfman does not know databse; did you mean database?
+        spec.configuration at its line 3, column 15: database.max_retries must be a whole number from 0 to 4294967295; bpfman would ignore the whole text and use its defaults
+        spec.configuration at its line 5, column 1: bpfman does not know database.max_retry
+        spec.configuration at its line 7, column 18: signing.allow_unsigned must be true or false; bpfman would ignore the whole text and use its defaults
+        spec.configuration at its line 10, column 17: interfaces.eth0.xdp_mode must be one of drv, hw, skb; bpfman would ignore the whole text and use its defaults
+        spec.configuration at its line 11, column 27: bpfman does not know interfaces.eth1.mtu
+        spec.configuration at its line 12, column 8: interfaces.eth2 must be a table; bpfman would ignore the whole text and use its defaults
+        spec.configuration at its line 13, column 2: bpfman does not know grpc
+    "#]],
+    );
+    check(
+        Origin::File,
+        "database = {max_retries = -1, millisec_delay = 1.5}\n",
+        &expect![[r#"
+        accepted
+        spec.configuration at its line 1, column 27: database.max_retries must be a whole number from 0 to 4294967295; bpfman would ignore the whole text and use its defaults
+        spec.configuration at its line 1, column 48: database.millisec_delay must be a whole number from 0 to 18446744073709551615; bpfman would ignore the whole text and use its defaults
+    "#]],
+    );
+    check(
+        Origin::File,
+        "[database]\nmax_retries = 4294967296\nmillisec_delay = 1_000\n",
+        &expect![[r#"
+        accepted
+        spec.configuration at its line 2, column 15: database.max_retries must be a whole number from 0 to 4294967295; bpfman would ignore the whole text and use its defaults
+    "#]],
+    );
+    check(
+        Origin::File,
+        "# nothing\r\n\r\n[interfaces.eth0] # tab:\t\r\nxdp_mode = \"hw\"",
+        &expect![[r#"
+        accepted
+    "#]],
+    );
+}
