@@ -57,11 +57,12 @@ impl Walk {
         FieldPath(self.steps.borrow().clone())
     }
 
-    fn within<T>(&self, step: Step, inner: impl FnOnce() -> T) -> T {
+    fn enter(&self, step: Step) {
         self.steps.borrow_mut().push(step);
-        let result = inner();
+    }
+
+    fn leave(&self) {
         self.steps.borrow_mut().pop();
-        result
     }
 }
 
@@ -96,22 +97,22 @@ impl<'a> Node<'a> {
         visitor.visit_borrowed_str(self.value.as_str().filter(|_| !is_wrong).unwrap_or_default())
     }
 
-    fn items<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn items(self) -> Items<'a> {
         self.is_wrong((!self.value.is_array()).then(|| mistyped(self.value, "a list")));
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
         for (index, message) in lists::duplicates(items, self.keys) {
             self.walk.problem_at(&[Step::Index(index)], message);
         }
-        visitor.visit_seq(Items { node: self, items: items.iter().enumerate() })
+        Items { node: self, items: items.iter().enumerate() }
     }
 
-    fn fields<V: Visitor<'a>>(self, known: Option<Known>, visitor: V) -> Result<V::Value, Error> {
+    fn fields(self, known: Option<Known>) -> Fields<'a> {
         if let Some(known) = &known {
             self.walk.seen.borrow_mut().objects.push((self.walk.path(), known.fields));
         }
         self.is_wrong((!self.value.is_object()).then(|| mistyped(self.value, "an object")));
         let entries = self.value.as_object().map(map::Map::iter);
-        visitor.visit_map(Fields { walk: self.walk, entries, value: None, known })
+        Fields { walk: self.walk, entries, value: None, known }
     }
 }
 
@@ -141,8 +142,8 @@ impl<'de> Deserializer<'de> for Node<'de> {
                 None => visitor.visit_f64(number.as_f64().unwrap_or_default()),
             },
             Value::String(text) => visitor.visit_borrowed_str(text),
-            Value::Array(_) => self.items(visitor),
-            Value::Object(_) => self.fields(None, visitor),
+            Value::Array(_) => visitor.visit_seq(self.items()),
+            Value::Object(_) => visitor.visit_map(self.fields(None)),
         }
     }
 
@@ -186,11 +187,11 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.items(visitor)
+        visitor.visit_seq(self.items())
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.fields(None, visitor)
+        visitor.visit_map(self.fields(None))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -199,7 +200,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.fields(Some(Known { name, fields }), visitor)
+        visitor.visit_map(self.fields(Some(Known { name, fields })))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -224,25 +225,39 @@ struct Fields<'a> {
     known: Option<Known>,
 }
 
+impl<'a> Fields<'a> {
+    /// The next field's name; notes one that its object does not have.
+    fn next_name(&mut self) -> Option<&'a str> {
+        self.value = self.entries.as_mut().and_then(Iterator::next);
+        let name = self.value?.0.as_str();
+        if self.known.as_ref().is_some_and(|known| !known.fields.contains(&name)) {
+            let path = self.walk.path().field(name);
+            self.walk.seen.borrow_mut().unknown.push(path);
+        }
+        Some(name)
+    }
+
+    /// Steps into the value of the field that was named last.
+    fn enter(&mut self) -> Node<'a> {
+        let (name, value) = self.value.take().unzip();
+        let (name, value) = (name.map_or("", String::as_str), value.unwrap_or(&Value::Null));
+        let keys = self.known.as_ref().map(|known| lists::keys(known.name, name)).unwrap_or_default();
+        self.walk.enter(Step::Field(name.to_owned()));
+        Node { walk: self.walk, value, keys }
+    }
+}
+
 impl<'de> MapAccess<'de> for Fields<'de> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        self.value = self.entries.as_mut().and_then(Iterator::next);
-        let Some((name, _)) = self.value else { return Ok(None) };
-        if self.known.as_ref().is_some_and(|known| !known.fields.contains(&name.as_str())) {
-            let path = self.walk.path().field(name);
-            self.walk.seen.borrow_mut().unknown.push(path);
-        }
-        seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some)
+        self.next_name().map(|name| seed.deserialize(BorrowedStrDeserializer::new(name))).transpose()
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
-        let (name, value) = self.value.take().unzip();
-        let (name, value) = (name.map_or("", String::as_str), value.unwrap_or(&Value::Null));
-        let keys = self.known.as_ref().map(|known| lists::keys(known.name, name)).unwrap_or_default();
-        let node = Node { walk: self.walk, value, keys };
-        self.walk.within(Step::Field(name.to_owned()), || seed.deserialize(node))
+        let result = seed.deserialize(self.enter());
+        self.walk.leave();
+        result
     }
 }
 
@@ -251,13 +266,23 @@ struct Items<'a> {
     items: std::iter::Enumerate<std::slice::Iter<'a, Value>>,
 }
 
+impl<'a> Items<'a> {
+    /// Steps into the next item.
+    fn enter(&mut self) -> Option<Node<'a>> {
+        let (index, value) = self.items.next()?;
+        let walk = self.node.walk;
+        walk.enter(lists::step(value, self.node.keys).unwrap_or(Step::Index(index)));
+        Some(walk.node(value))
+    }
+}
+
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = Error;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        let Some((index, value)) = self.items.next() else { return Ok(None) };
-        let walk = self.node.walk;
-        let step = lists::step(value, self.node.keys).unwrap_or(Step::Index(index));
-        walk.within(step, || seed.deserialize(walk.node(value))).map(Some)
+        let Some(node) = self.enter() else { return Ok(None) };
+        let result = seed.deserialize(node);
+        self.node.walk.leave();
+        result.map(Some)
     }
 }
