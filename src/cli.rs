@@ -45,6 +45,16 @@ pub enum Command {
 }
 
 impl Cli {
+    /// Whether a machine reads the result, so that what ends the command goes there too.
+    pub fn is_for_machines(&self) -> bool {
+        match &self.command {
+            Command::Render(args) => args.is_json(),
+            Command::Diff(args) => args.is_json(),
+            Command::Watch(args) => args.is_json(),
+            Command::Apply(_) | Command::Completion(_) => false,
+        }
+    }
+
     /// Runs the command that was typed.
     pub async fn run(self, ui: &mut Ui) -> Result<Exit, Failure> {
         let Self { command, global, connection } = self;

@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         }
     };
     let mut ui = Ui::new(cli.global.color, cli.global.quiet);
+    let is_for_machines = cli.is_for_machines();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let ended = match runtime {
         Ok(runtime) => runtime.block_on(cli.run(&mut ui)),
@@ -24,6 +25,9 @@ fn main() -> ExitCode {
     };
     let exit = ended.unwrap_or_else(|failure| {
         report::failure(&failure, &ui);
+        if is_for_machines {
+            ui.document(&format!("{}\n", report::json::failure(&failure)));
+        }
         failure.exit
     });
     let exit = match ui.lost() {

@@ -36,6 +36,11 @@ impl Problem {
         Self { file: Some(file.to_owned()), message: message.into(), ..Self::default() }
     }
 
+    /// The path and what is wrong there.
+    pub(crate) fn sentence(&self) -> String {
+        if self.path.0.is_empty() { self.message.clone() } else { format!("{} {}", self.path, self.message) }
+    }
+
     /// What sorts findings in one file as they stand there; those that have no place come first.
     pub(crate) fn place(&self) -> (Option<usize>, Option<usize>) {
         (self.line, self.column)
@@ -52,10 +57,7 @@ impl fmt::Display for Problem {
             }
             f.write_str(": ")?;
         }
-        if !self.path.0.is_empty() {
-            write!(f, "{} ", self.path)?;
-        }
-        f.write_str(&self.message)
+        f.write_str(&self.sentence())
     }
 }
 

@@ -32,6 +32,13 @@ pub struct DiffArgs {
     strict: bool,
 }
 
+impl DiffArgs {
+    /// Whether the result is JSON.
+    pub fn is_json(&self) -> bool {
+        self.output == Format::Json
+    }
+}
+
 /// Compares; the Config of a file is taken as if it were the cluster's.
 pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;

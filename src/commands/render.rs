@@ -29,6 +29,13 @@ pub struct RenderArgs {
     output_dir: Option<PathBuf>,
 }
 
+impl RenderArgs {
+    /// Whether the result is JSON.
+    pub fn is_json(&self) -> bool {
+        self.output == Format::Json
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// One YAML document an object

@@ -40,6 +40,13 @@ pub struct WatchArgs {
     finalizer: bool,
 }
 
+impl WatchArgs {
+    /// Whether the result is JSON.
+    pub fn is_json(&self) -> bool {
+        self.output == Format::Json
+    }
+}
+
 /// Watches until a signal comes.
 pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;

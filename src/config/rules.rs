@@ -24,8 +24,9 @@ enum Shape {
     Text,
     /// A string that is not empty.
     Filled,
-    /// What a container's image may be: not empty, no blanks around it.
+    /// What a container's image may be: no blanks around it.
     Image,
+    FilledImage,
     Port,
     Flag,
     Object(&'static [Field]),
@@ -75,11 +76,17 @@ const SPEC: &[Field] = &[
     optional("overrides", Shape::List(OVERRIDE, &["kind", "apiVersion", "namespace", "name"])),
 ];
 
-const AGENT: &[Field] =
-    &[required("image", Shape::Image), optional("healthProbePort", Shape::Port), optional("logLevel", Shape::Text)];
+const AGENT: &[Field] = &[
+    required("image", Shape::FilledImage),
+    optional("healthProbePort", Shape::Port),
+    optional("logLevel", Shape::Text),
+];
 
-const DAEMON: &[Field] =
-    &[required("image", Shape::Image), optional("csiRegistrarImage", Shape::Text), optional("logLevel", Shape::Text)];
+const DAEMON: &[Field] = &[
+    required("image", Shape::FilledImage),
+    optional("csiRegistrarImage", Shape::Image),
+    optional("logLevel", Shape::Text),
+];
 
 const OVERRIDE: &[Field] = &[
     required("apiVersion", Shape::Text),
@@ -139,14 +146,18 @@ impl Walk {
             Shape::Flag if value.is_boolean() => {}
             Shape::Flag => self.mistyped(value, "true or false", path),
             Shape::Port => self.port(value, path),
-            Shape::Text | Shape::Filled | Shape::Image => match value.as_str() {
-                None => self.mistyped(value, "a string", path),
-                Some("") if !matches!(shape, Shape::Text) => self.problem(path, "is empty"),
-                Some(image) if matches!(shape, Shape::Image) && image.trim() != image => {
-                    self.problem(path, format!("is {}, must have no blanks around it", names::quoted(image)));
-                }
-                Some(_) => {}
-            },
+            Shape::Text | Shape::Filled | Shape::Image | Shape::FilledImage => self.text(value, shape, path),
+        }
+    }
+
+    fn text(&mut self, value: &Value, shape: &Shape, path: &FieldPath) {
+        let Some(text) = value.as_str() else {
+            return self.mistyped(value, "a string", path);
+        };
+        if text.is_empty() && matches!(shape, Shape::Filled | Shape::FilledImage) {
+            self.problem(path, "is empty");
+        } else if text.trim() != text && matches!(shape, Shape::Image | Shape::FilledImage) {
+            self.problem(path, format!("is {}, must have no blanks around it", names::quoted(text)));
         }
     }
 
@@ -252,7 +263,7 @@ fn find_homes(name: &str, fields: &[Field], parent: &str, homes: &mut Vec<String
         if let Shape::Object(inner) = field.shape {
             find_homes(name, inner, &path, homes);
         }
-        if field.name == name {
+        if field.name.eq_ignore_ascii_case(name) {
             homes.push(path);
         }
     }

@@ -1,11 +1,47 @@
-//! The JSON document of `diff -o json`: one item an object, whatever became of it.
+//! What machines read: the document of `diff -o json`, one item an object, and the one shape that errors have everywhere.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::compare::Change;
+use crate::failure::Failure;
 use crate::manifest::Manifest;
 use crate::ownership::Owner;
+use crate::problem::Problem;
 use crate::reconcile::preview::{Compared, Preview};
+use crate::report;
+
+/// What ended a command: `{"errors": […], "exitCode": 3, "hints": […]}`. An error has a `message`; where it is known also the
+/// `file`, `line` and `column` (from 1), the `path` of the field, and the `causes`.
+pub fn failure(failure: &Failure) -> Value {
+    json!({"errors": errors(failure), "exitCode": failure.exit.code(), "hints": failure.hints})
+}
+
+/// The errors of a failure, each as an object.
+pub(super) fn errors(failure: &Failure) -> Vec<Value> {
+    failure.errors.iter().map(error).collect()
+}
+
+fn error(error: &anyhow::Error) -> Value {
+    let mut fields = Map::new();
+    if let Some(problem) = error.downcast_ref::<Problem>() {
+        let path = Some(&problem.path).filter(|path| !path.0.is_empty()).map(ToString::to_string);
+        let known = [
+            ("message", Some(json!(problem.sentence()))),
+            ("file", problem.file.as_ref().map(|file| json!(file))),
+            ("line", problem.line.map(|line| json!(line))),
+            ("column", problem.column.map(|column| json!(column))),
+            ("path", path.map(|path| json!(path))),
+        ];
+        fields.extend(known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    } else {
+        let mut said = report::sentences(error);
+        fields.insert("message".to_owned(), json!(said.remove(0)));
+        if !said.is_empty() {
+            fields.insert("causes".to_owned(), json!(said));
+        }
+    }
+    Value::Object(fields)
+}
 
 /// The whole document.
 pub(super) fn document(items: &[Value]) -> String {

@@ -34,7 +34,10 @@ pub fn event(event: &Event<'_>, now: Timestamp, format: Format, ui: &mut Ui) {
                 ui.line(&[(Tone::Faint, &time), (Tone::Strong, &name), (tone, &text)]);
             }
             Format::Json => {
-                let line = json!({"time": now.strftime("%FT%TZ").to_string(), "event": kind, "object": object, "message": text});
+                let mut line = json!({"time": now.strftime("%FT%TZ").to_string(), "event": kind, "object": object, "message": text});
+                if let (Event::Invalid(failure), Some(line)) = (event, line.as_object_mut()) {
+                    line.insert("errors".to_owned(), report::json::errors(failure).into());
+                }
                 ui.document(&format!("{line}\n"));
             }
         }

@@ -17,19 +17,28 @@ use crate::ui::Ui;
 /// Prints what ended a command: each error once, its causes, and the next steps.
 pub fn failure(failure: &Failure, ui: &Ui) {
     for error in &failure.errors {
-        let mut said = error.to_string();
-        ui.error(&said);
-        for cause in error.chain().skip(1).map(ToString::to_string) {
-            // Many an error repeats its cause in its own text.
-            if !said.contains(&cause) {
-                ui.detail(&format!("caused by: {cause}"));
-            }
-            said = cause;
+        let mut sentences = sentences(error).into_iter();
+        ui.error(&sentences.next().unwrap_or_default());
+        for cause in sentences {
+            ui.detail(&format!("caused by: {cause}"));
         }
     }
     for hint in &failure.hints {
         ui.hint(hint);
     }
+}
+
+/// What an error says, and then its causes; many an error repeats its cause in its own text, which is left out.
+fn sentences(error: &anyhow::Error) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    let mut above: Option<String> = None;
+    for text in error.chain().map(ToString::to_string) {
+        if above.as_ref().is_none_or(|above| !above.contains(&text)) {
+            sentences.push(text.clone());
+        }
+        above = Some(text);
+    }
+    sentences
 }
 
 /// `daemonset.apps/bpfman-daemon in bpfman`.

@@ -33,6 +33,7 @@ mod refusals;
 mod render;
 mod streams;
 mod watching;
+mod wrong_inputs;
 mod yaml;
 mod yaml_kubectl;
 mod yaml_write;
