@@ -20,6 +20,7 @@ mod drift;
 mod first_use;
 mod fixtures;
 mod hostile;
+mod hostile_config;
 mod in_sync;
 mod overlay;
 mod overrides;
