@@ -12,6 +12,9 @@
 #[path = "../controlplane/mod.rs"]
 mod controlplane;
 
+#[path = "../fuzz/entries.rs"]
+mod entries;
+
 mod compare;
 mod completions;
 mod config;
@@ -22,6 +25,7 @@ mod fixtures;
 mod hostile;
 mod hostile_config;
 mod in_sync;
+mod mutated;
 mod overlay;
 mod overrides;
 mod ownership;
