@@ -17,6 +17,9 @@ use crate::path::{FieldPath, Step};
 use crate::problem::Problem;
 use crate::yaml;
 
+/// What one template may cost: about as many steps, or 16 MB of text. The largest document that the API takes is a fifth of that.
+const FUEL: u64 = 250_000;
+
 /// What evaluates templates: the rules of writing and the values.
 pub(crate) struct Engine {
     environment: Environment<'static>,
@@ -51,6 +54,7 @@ impl Engine {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_debug(true);
+        environment.set_fuel(Some(FUEL));
         environment.set_formatter(|output, _, value| write(output, value));
         let mut names = Vec::new();
         for (name, value) in values.as_object().into_iter().flatten() {
@@ -137,6 +141,9 @@ impl Engine {
 }
 
 fn reason(error: &minijinja::Error) -> String {
+    if error.kind() == ErrorKind::OutOfFuel {
+        return "takes too many steps or makes too much text".to_owned();
+    }
     error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()))
 }
 

@@ -81,6 +81,15 @@ impl Templates {
         ]))
     }
 
+    /// Templates that are held in memory and no others: the names of their files and their texts.
+    pub fn from_texts<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut templates = Self(Vec::new());
+        for (file, text) in files {
+            templates.lay_over(file, file.to_owned(), text.to_owned());
+        }
+        templates
+    }
+
     /// The templates in the order of their file names.
     pub fn iter(&self) -> impl Iterator<Item = &Template> {
         self.0.iter()

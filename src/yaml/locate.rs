@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::parse::place;
+use super::parse::{json_place, place};
 use super::stream::documents;
 use crate::path::{FieldPath, Step};
 
@@ -56,7 +56,7 @@ fn by_index(value: &Value, path: &FieldPath) -> Vec<Step> {
 pub(super) fn in_yaml(text: &str, steps: &[Step]) -> (usize, usize) {
     let document = serde_yaml::Deserializer::from_str(text).next();
     match document.map(|document| Seek(steps).deserialize(document)) {
-        Some(Err(error)) => place(&error),
+        Some(Err(error)) => place(text, &error),
         _ => (1, 1),
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn in_yaml(text: &str, steps: &[Step]) -> (usize, usize) {
 pub(super) fn in_json(text: &str, steps: &[Step]) -> (usize, usize) {
     let mut parser = serde_json::Deserializer::from_str(text);
     match Seek(steps).deserialize(&mut parser) {
-        Err(error) => (error.line(), error.column()),
+        Err(error) => json_place(text, &error),
         Ok(never) => match never {},
     }
 }

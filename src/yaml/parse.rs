@@ -42,11 +42,9 @@ fn value(piece: Piece<'_>, text: &str) -> Result<Value, Error> {
     let value = match Node(&context).deserialize(document) {
         Ok(value) => value,
         Err(error) => {
-            let (line, column) = place(&error);
+            let at = place(text, &error);
             return Err(match context.found() {
-                Some((found, trail)) => {
-                    explain(piece, found, trail, (line, column), &|steps| locate::in_yaml(text, steps))
-                }
+                Some((found, trail)) => explain(piece, found, trail, at, &|steps| locate::in_yaml(text, steps)),
                 None => syntax(piece, &error),
             });
         }
@@ -72,7 +70,7 @@ pub(super) fn json(piece: Piece<'_>) -> Result<(Value, usize), Error> {
     match Node(&context).deserialize(&mut parser) {
         Ok(value) => Ok((value, parser.into_iter::<IgnoredAny>().byte_offset())),
         Err(error) => {
-            let at = (error.line(), error.column());
+            let at = json_place(text, &error);
             Err(match context.found() {
                 Some((found, trail)) => explain(piece, found, trail, at, &|steps| locate::in_json(text, steps)),
                 None if error.is_eof() && text.len() < piece.text.len() => {
@@ -125,7 +123,7 @@ fn tag(text: &str, is_good: bool) -> Option<(usize, usize)> {
     }
     let local = text.replace("!!", "!_").replace("!<", "!_");
     match Tags.deserialize(serde_yaml::Deserializer::from_str(&local).next()?) {
-        Err(error) if is_good || error.to_string().contains(TAG) => Some(place(&error)),
+        Err(error) if is_good || error.to_string().contains(TAG) => Some(place(&local, &error)),
         _ => None,
     }
 }
@@ -160,13 +158,31 @@ fn explain(
     piece.error_at(at.0, at.1, problem)
 }
 
-/// Where the parser's error is; the beginning where it does not say.
-pub(super) fn place(error: &serde_yaml::Error) -> (usize, usize) {
-    error.location().map_or((1, 1), |location| (location.line(), location.column()))
+/// Where the parser's error is in `text`; the beginning where it does not say.
+pub(super) fn place(text: &str, error: &serde_yaml::Error) -> (usize, usize) {
+    place_at(text, error.location().map_or(0, |location| location.index()))
+}
+
+/// The line and column of a byte. Only a newline ends a line, as in editors: YAML's parsers end one at U+2028 and some others, too.
+pub(super) fn place_at(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
+    let lines = || before.split(|byte| *byte == b'\n');
+    (lines().count(), 1 + lines().next_back().map_or(0, characters))
+}
+
+/// The same for JSON, of which the parser counts the bytes that it has read of the line.
+pub(super) fn json_place(text: &str, error: &serde_json::Error) -> (usize, usize) {
+    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default().as_bytes();
+    (error.line(), characters(line.get(..error.column()).unwrap_or(line)).max(1))
+}
+
+/// The characters that begin in these bytes.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
 fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {
-    let (line, column) = place(error);
+    let (line, column) = place(piece.text, error);
     let text = error.to_string();
     let shown = piece.text.lines().nth(line - 1).unwrap_or_default();
     let problem = if text.contains(NEEDS_TEXT) {
@@ -180,22 +196,29 @@ fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {
     } else if shown.chars().nth(column - 1) == Some('\t') {
         Problem::Tab(shown.replace('\t', "→"))
     } else {
-        Problem::Syntax(reworded(&text, piece.line))
+        Problem::Syntax(reworded(&text, piece))
     };
     piece.error_at(line, column, problem)
 }
 
 /// The parser's words, its second place with the line of the file.
-fn reworded(text: &str, first_line: usize) -> String {
+fn reworded(text: &str, piece: Piece<'_>) -> String {
     let (problem, context) = text.split_once(", while ").unwrap_or((text, ""));
     let context = if context.starts_with("scanning for the next token") { "" } else { context };
     let problem = before(problem, " at line ");
     let (what, place) = context.split_once(" at line ").unwrap_or((context, ""));
     match place.split(' ').next().and_then(|line| line.parse::<usize>().ok()) {
-        Some(line) => format!("{problem} while {what} (from line {})", first_line + line - 1),
-        None if what.is_empty() => problem,
-        None => format!("{problem} while {what}"),
+        Some(line) if has_only_newlines(piece.text) => {
+            format!("{problem} while {what} (from line {})", piece.line + line - 1)
+        }
+        _ if what.is_empty() => problem,
+        _ => format!("{problem} while {what}"),
     }
+}
+
+/// Whether the parser counts lines as [`place_at`] does.
+fn has_only_newlines(text: &str) -> bool {
+    !text.contains(['\u{85}', '\u{2028}', '\u{2029}']) && text.matches('\r').count() == text.matches("\r\n").count()
 }
 
 fn before(text: &str, end: &str) -> String {

@@ -3,10 +3,11 @@
 //! Its scanner looks at every open `[` and `{` again for each token (400 kB of `{a: {a: …` take 24 seconds, 3 MB half an hour), and it
 //! keeps 200 bytes for each node until the document ends. So a large text is first run through a scanner that does neither. Pure.
 
-use granit_parser::{ErrorKind, Event, Parser, ScanError};
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError};
 
 use super::context::{DEEPEST, MOST_NODES};
 use super::error::{Error, Problem};
+use super::parse::place_at;
 use super::stream::Piece;
 
 /// Bytes that cannot hold too many nodes.
@@ -37,7 +38,7 @@ pub(super) fn survey(piece: Piece<'_>) -> Result<(), Error> {
             (false, true) => Problem::Nodes(MOST_NODES),
             (false, false) => continue,
         };
-        return Err(piece.error_at(span.start.line(), span.start.col() + 1, problem));
+        return Err(error_at(piece, &span.start, problem));
     }
     Ok(())
 }
@@ -53,7 +54,12 @@ fn unsurveyed(piece: Piece<'_>, error: &ScanError) -> Result<(), Error> {
         ErrorKind::RecursionLimitExceeded => Problem::Deep(DEEPEST),
         kind => Problem::Syntax(kind.to_string()),
     };
-    Err(piece.error_at(mark.line(), mark.col() + 1, problem))
+    Err(error_at(piece, mark, problem))
+}
+
+fn error_at(piece: Piece<'_>, mark: &Marker, problem: Problem) -> Error {
+    let (line, column) = place_at(piece.text, mark.byte_offset().unwrap_or_default());
+    piece.error_at(line, column, problem)
 }
 
 fn is_harmless(text: &str) -> bool {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// What the strings are made of: words, indicators, blanks, controls, and what is not ASCII.
-const PIECES: [&str; 71] = [
+/// What the strings are made of: words, indicators, blanks, controls, what is not ASCII, TOML, and the marks of templates.
+const PIECES: [&str; 81] = [
     "a",
     "b",
     "key",
@@ -75,6 +75,16 @@ const PIECES: [&str; 71] = [
     "[a]\nb = \"c\"\n",
     "quay.io/x:y",
     "--foo=bar",
+    "\"\"\"\n",
+    "[[a.\"b\"]]\n",
+    "'''\n",
+    "at = 1979-05-27T07:32:00Z # x\n",
+    "\u{1f469}\u{200d}\u{1f467}\u{fe0f}",
+    "{{ namespace }}",
+    "{% if openshift %}",
+    "%}",
+    "{#",
+    "#}",
 ];
 
 /// A source of hostile data.
@@ -89,8 +99,26 @@ impl Hostile {
     /// A string of up to eight pieces; now and then a very long one.
     pub(crate) fn text(&mut self) -> String {
         let pieces = self.below(9);
-        let text: String = (0..pieces).map(|_| PIECES[self.below(PIECES.len())]).collect();
+        let mut text = String::new();
+        (0..pieces).for_each(|_| self.add_piece(&mut text));
         if self.below(500) == 0 { text.repeat(300) } else { text }
+    }
+
+    /// A string of `size` bytes and hardly more.
+    pub(crate) fn long_text(&mut self, size: usize) -> String {
+        let mut text = String::new();
+        while text.len() < size {
+            self.add_piece(&mut text);
+        }
+        text
+    }
+
+    /// Adds one of the pieces, or any character.
+    fn add_piece(&mut self, text: &mut String) {
+        match PIECES.get(self.below(PIECES.len() + 8)) {
+            Some(piece) => text.push_str(piece),
+            None => text.extend(u32::try_from(self.below(0x11_0000)).ok().and_then(char::from_u32)),
+        }
     }
 
     /// A value of at most `depth` levels.

@@ -12,6 +12,9 @@
 #[path = "../controlplane/mod.rs"]
 mod controlplane;
 
+#[path = "../fuzz/entries.rs"]
+mod entries;
+
 mod bpfman_toml;
 mod compare;
 mod completions;
@@ -21,7 +24,9 @@ mod drift;
 mod first_use;
 mod fixtures;
 mod hostile;
+mod hostile_config;
 mod in_sync;
+mod mutated;
 mod object_types;
 mod overlay;
 mod overrides;

@@ -398,3 +398,23 @@ fn templates_that_are_not_wanted_are_known() {
     .assert_eq(&shown.collect::<String>());
     assert_eq!(render(&read(&fixture()), &Templates::builtin(), BOTH, None).expect("manifests").left_out, vec![]);
 }
+
+/// A loop that ends in hours, and text that fills the memory.
+#[test]
+fn a_template_that_costs_too_much_is_refused_at_once() {
+    let nothing = "{% for i in range(90000) %}{% for j in range(90000) %}{% endfor %}{% endfor %}";
+    check(
+        "own.yaml",
+        nothing,
+        &expect![[r#"
+            DIR/own.yaml:1:40: takes too many steps or makes too much text
+        "#]],
+    );
+    check(
+        "own.yaml",
+        "a: {{ \"x\" * 99999999 }}",
+        &expect![[r#"
+            DIR/own.yaml:1:7: takes too many steps or makes too much text
+        "#]],
+    );
+}

@@ -285,6 +285,27 @@ fn marks_line_ends_and_tabs_of_editors_are_harmless_or_named() {
     );
 }
 
+/// YAML's parsers end a line at more characters than editors do, and JSON's counts bytes.
+#[test]
+fn places_are_those_of_editors() {
+    check(
+        &[
+            "a: \"\u{2028}\u{85}\r\u{e9}\"\nb: [\u{e9}, \u{2029}@",
+            "a: \u{e9}\n\u{2028}b: @",
+            "{\"a\": \"\u{e9}\u{1f600}\", \"b\": 9223372036854775808}",
+            "{\"a\": 1}\n{\"b\n",
+        ],
+        &expect![[r#"
+            "a: \"\u{2028}\u{85}\ré\"\nb: [é, \u{2029}@" -> error: line 2, column 9: found character that cannot start any token
+            "a: é\n\u{2028}b: @" -> error: line 2, column 5: found character that cannot start any token
+            "{\"a\": \"é😀\", \"b\": 9223372036854775808}" -> error: line 1, column 36: the API keeps no integer of this size exactly; quote it if it is text
+            "{\"a\": 1}\n{\"b\n" -> error: line 3, column 1: control character (\u0000-\u001F) found while parsing a string"#]],
+    );
+    let large = format!("# {}\n\u{e9}: \"\u{2028}\r\n\", b: c: [{}]", "x".repeat(1 << 16), "1,".repeat(200_000));
+    expect!["error: line 3, column 2: invalid trailing content after double-quoted scalar"]
+        .assert_eq(&show(large.as_bytes()));
+}
+
 #[test]
 fn bytes_of_other_encodings_are_named() {
     let inputs: [&[u8]; 5] = [b"\xff\xfea\0", b"\xfe\xff\0a", b"a\0:\0", b"\0a\0:", b"a: 1\nb: \xc3\xa9\xff"];
