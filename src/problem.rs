@@ -23,7 +23,12 @@ pub struct Problem {
     pub path: FieldPath,
     /// What is wrong, and what would be right.
     pub message: String,
+    /// The line of the text, where it takes that to see what is wrong, and below it a mark at the column.
+    pub excerpt: Option<String>,
 }
+
+/// The most characters of a line that an excerpt shows.
+const SHOWN: usize = 100;
 
 impl Problem {
     /// A finding about a field, of which the place in a file is not known yet.
@@ -34,6 +39,22 @@ impl Problem {
     /// A finding about a whole file.
     pub fn in_file(file: &str, message: impl Into<String>) -> Self {
         Self { file: Some(file.to_owned()), message: message.into(), ..Self::default() }
+    }
+
+    /// Adds the line that is meant, out of the `text` of the file.
+    #[must_use]
+    pub(crate) fn quoting(mut self, text: &str) -> Self {
+        let line = self.line.and_then(|number| Some((number, text.lines().nth(number.checked_sub(1)?)?)));
+        self.excerpt = line.map(|(number, line)| {
+            let column = self.column.unwrap_or(1);
+            let skipped = column.saturating_sub(SHOWN / 2);
+            // A tab as one sign, so that the mark stands below what it marks.
+            let shown: String = line.replace('\t', "→").chars().skip(skipped).take(SHOWN).collect();
+            let margin = " ".repeat(number.to_string().len());
+            let mark = self.column.map(|_| format!("\n{margin} | {}^", " ".repeat(column - 1 - skipped)));
+            format!("{number} | {shown}{}", mark.unwrap_or_default())
+        });
+        self
     }
 
     /// The path and what is wrong there.

@@ -22,7 +22,9 @@ pub struct FromFile {
 pub fn read(file: &str, text: &[u8], expected_name: &str) -> Result<FromFile, Vec<Problem>> {
     let documents = yaml::read(text).map_err(|error| {
         let place = (Some(error.line()), Some(error.column()));
-        vec![Problem { line: place.0, column: place.1, ..Problem::in_file(file, error.problem().to_string()) }]
+        let problem = Problem { line: place.0, column: place.1, ..Problem::in_file(file, error.problem().to_string()) };
+        let is_text = !matches!(error.problem(), yaml::Problem::Encoding(_) | yaml::Problem::NotUtf8);
+        vec![if is_text { problem.quoting(&String::from_utf8_lossy(text)) } else { problem }]
     })?;
     let place = |problem: Problem, document: usize, prefix: &FieldPath| {
         let path = FieldPath(prefix.0.iter().chain(&problem.path.0).cloned().collect());

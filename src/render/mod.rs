@@ -70,7 +70,7 @@ pub fn render(
         match engine.wants(template) {
             Ok(true) => pass.add(engine.evaluate(template), template),
             Ok(false) => pass.leave_out(&engine, template),
-            Err(problem) => pass.problems.push(problem),
+            Err(problems) => pass.problems.extend(problems),
         }
     }
     pass.finish()

@@ -11,6 +11,7 @@ use crate::compare::Change;
 use crate::failure::Failure;
 use crate::manifest::ObjectId;
 use crate::ownership::Owner;
+use crate::problem::Problem;
 use crate::reconcile::preview::Conflict;
 use crate::ui::Ui;
 
@@ -19,6 +20,8 @@ pub fn failure(failure: &Failure, ui: &Ui) {
     for error in &failure.errors {
         let mut sentences = sentences(error).into_iter();
         ui.error(&sentences.next().unwrap_or_default());
+        let excerpt = error.downcast_ref::<Problem>().and_then(|problem| problem.excerpt.as_deref());
+        excerpt.into_iter().flat_map(str::lines).for_each(|line| ui.detail(line));
         for cause in sentences {
             ui.detail(&format!("caused by: {cause}"));
         }

@@ -65,17 +65,17 @@ impl Engine {
     }
 
     /// Whether the template's header wants it rendered.
-    pub(crate) fn wants(&self, template: &Template) -> Result<bool, Problem> {
+    pub(crate) fn wants(&self, template: &Template) -> Result<bool, Vec<Problem>> {
         if let Some(line) = template.stray_condition() {
             let message = "# when: can stand once, above the object; join conditions with and, or";
-            return Err(Problem { line: Some(line), ..Problem::in_file(&template.source, message) });
+            return Err(vec![Problem { line: Some(line), ..Problem::in_file(&template.source, message) }]);
         }
         let Some((line, condition)) = template.when() else {
             return Ok(true);
         };
-        let problem = |message: String| Problem {
-            line: Some(line),
-            ..Problem::in_file(&template.source, format!("the condition {}: {message}", names::quoted(condition)))
+        let problem = |message: String| {
+            let message = format!("the condition {}: {message}", names::quoted(condition));
+            vec![Problem { line: Some(line), ..Problem::in_file(&template.source, message) }]
         };
         let expression = self.environment.compile_expression(condition).map_err(|error| problem(reason(&error)))?;
         if let Some(name) = self.unknown(expression.undeclared_variables(true)).first() {
@@ -95,9 +95,9 @@ impl Engine {
         let unknown = self.unknown(compiled.undeclared_variables(true));
         if !unknown.is_empty() {
             let line = |name: &str| template.text.lines().position(|line| line.contains(name)).map(|line| line + 1);
-            let problem = |name: &String| Problem {
-                line: line(name),
-                ..Problem::in_file(&template.source, self.undefined(name))
+            let problem = |name: &String| {
+                Problem { line: line(name), ..Problem::in_file(&template.source, self.undefined(name)) }
+                    .quoting(&template.text)
             };
             return Err(unknown.iter().map(problem).collect());
         }
@@ -107,7 +107,7 @@ impl Engine {
         text.push('\n');
         let places = Places::new(text, spans, &template.text);
         let embedded: Vec<Problem> = places.embedded().map(|(line, name)| embedded(template, line, name)).collect();
-        if embedded.is_empty() { read(template, places).map_err(one) } else { Err(embedded) }
+        if embedded.is_empty() { read(template, places) } else { Err(embedded) }
     }
 
     /// The names that are neither ours nor the template language's, sorted.
@@ -136,7 +136,7 @@ impl Engine {
             _ => reason(error),
         };
         let column = range.and_then(|range| column_at(&template.text, range.start));
-        Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }
+        Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }.quoting(&template.text)
     }
 }
 
@@ -152,7 +152,7 @@ fn embedded(template: &Template, line: usize, name: &str) -> Problem {
     let message = format!(
         "{{{{ {name} }}}} is a string and must be the whole value; join text with ~, such as {{{{ \"text\" ~ {name} }}}}"
     );
-    Problem { line: Some(line), ..Problem::in_file(&template.source, message) }
+    Problem { line: Some(line), ..Problem::in_file(&template.source, message) }.quoting(&template.text)
 }
 
 /// Writes a value so that YAML reads exactly that value.
@@ -190,10 +190,11 @@ fn quoted(text: &str) -> String {
 }
 
 /// Reads the one object of an evaluated template; a list that holds one object counts as that object.
-fn read(template: &Template, places: Places) -> Result<Document, Problem> {
+fn read(template: &Template, places: Places) -> Result<Document, Vec<Problem>> {
     let documents = yaml::read(places.text().as_bytes()).map_err(|error| {
         let (line, column) = places.of_output(Some((error.line(), error.column())));
-        Problem { line, column, ..Problem::in_file(&template.source, places.reworded(error.problem())) }
+        let problem = Problem::in_file(&template.source, places.reworded(error.problem()));
+        vec![Problem { line, column, ..problem }.quoting(&template.text)]
     })?;
     let is_list = documents.iter().any(|document| document.value.get("items").is_some_and(Value::is_array));
     let list = FieldPath::default().field("items").join(Step::Index(0));
@@ -205,7 +206,7 @@ fn read(template: &Template, places: Places) -> Result<Document, Problem> {
     if kinds.len() != 1 || expected.is_some_and(|expected| kinds != [expected]) {
         let found = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let message = format!("expected 1 {}, found {}{found}", expected.unwrap_or("object"), kinds.len());
-        return Err(Problem::in_file(&template.source, message));
+        return Err(vec![Problem::in_file(&template.source, message)]);
     }
     let inside = if is_list { list } else { FieldPath::default() };
     let object = objects.pop().unwrap_or_default();

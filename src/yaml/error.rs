@@ -48,9 +48,9 @@ pub enum Problem {
     /// A character that YAML forbids.
     #[error("control character U+{:04X} is not allowed in YAML; in double quotes it can be escaped", u32::from(*.0))]
     Control(char),
-    /// A tab where only spaces are allowed; the line, with its tabs made visible.
-    #[error("a tab cannot stand here, use spaces: {0}")]
-    Tab(String),
+    /// A tab where only spaces are allowed.
+    #[error("a tab cannot stand here, use spaces")]
+    Tab,
     /// Something else that is no YAML, in the parser's words.
     #[error("{0}")]
     Syntax(String),

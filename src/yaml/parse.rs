@@ -194,7 +194,7 @@ fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {
     } else if text.contains("expected <document start>") {
         Problem::AfterEnd
     } else if shown.chars().nth(column - 1) == Some('\t') {
-        Problem::Tab(shown.replace('\t', "→"))
+        Problem::Tab
     } else {
         Problem::Syntax(reworded(&text, piece))
     };

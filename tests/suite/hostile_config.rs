@@ -59,6 +59,7 @@ const FIELDS: [Field; 6] = [
 fn strings(hostile: &mut Hostile) -> Vec<String> {
     let fits = |field: &str, text: &str| match field {
         "/spec/configuration" => !text.is_empty(),
+        "/spec/daemon/csiRegistrarImage" => text.trim() == text,
         "/spec/daemon/image" | "/spec/agent/image" => !text.is_empty() && text.trim() == text,
         _ => true,
     };

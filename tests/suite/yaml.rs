@@ -274,14 +274,14 @@ fn marks_line_ends_and_tabs_of_editors_are_harmless_or_named() {
     check(
         &inputs,
         &expect![[r#"
-        "\u{feff}a: 1\r\n---\r\n\u{feff}b: |\r\n  x\r\n  y\r\n" -> 1: {"a":1} | 3: {"b":"x\ny\n"}
-        "a: \"x\\r\\n\"" -> 1: {"a":"x\r\n"}
-        "a: |\n  x" -> 1: {"a":"x\n"}
-        "a: |\n  [t]\n  \tb = 1\n" -> 1: {"a":"[t]\n\tb = 1\n"}
-        "a:\n\tb: 1" -> error: line 2, column 1: a tab cannot stand here, use spaces: →b: 1
-        "a: 1\n\u{feff}b: 2" -> error: line 2, column 1: control character U+FEFF is not allowed in YAML; in double quotes it can be escaped
-        "a: x\u{7}" -> error: line 1, column 5: control character U+0007 is not allowed in YAML; in double quotes it can be escaped
-        "a: |\n  x\u{9b}y" -> error: line 2, column 4: control character U+009B is not allowed in YAML; in double quotes it can be escaped"#]],
+            "\u{feff}a: 1\r\n---\r\n\u{feff}b: |\r\n  x\r\n  y\r\n" -> 1: {"a":1} | 3: {"b":"x\ny\n"}
+            "a: \"x\\r\\n\"" -> 1: {"a":"x\r\n"}
+            "a: |\n  x" -> 1: {"a":"x\n"}
+            "a: |\n  [t]\n  \tb = 1\n" -> 1: {"a":"[t]\n\tb = 1\n"}
+            "a:\n\tb: 1" -> error: line 2, column 1: a tab cannot stand here, use spaces
+            "a: 1\n\u{feff}b: 2" -> error: line 2, column 1: control character U+FEFF is not allowed in YAML; in double quotes it can be escaped
+            "a: x\u{7}" -> error: line 1, column 5: control character U+0007 is not allowed in YAML; in double quotes it can be escaped
+            "a: |\n  x\u{9b}y" -> error: line 2, column 4: control character U+009B is not allowed in YAML; in double quotes it can be escaped"#]],
     );
 }
 
