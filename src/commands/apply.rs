@@ -118,15 +118,16 @@ struct Tally {
 impl Pass<'_> {
     async fn run(&mut self, args: &ApplyArgs, file: Option<Source>, ui: &mut Ui) -> Result<Exit, Failure> {
         let input = &args.input;
-        let (source, served) = if let Some(source) = file {
-            let served = input.served(self.cluster).await?;
-            (self.apply_config(source, ui).await, served)
+        let (source, platform) = if let Some(source) = file {
+            let platform = input.platform(input.served(self.cluster).await?.as_ref(), ui);
+            input.check_render(&source.config, platform)?;
+            (self.apply_config(source, ui).await, platform)
         } else {
             let (source, served) = input.read_cluster(self.cluster, ui).await?;
-            (Some(source), served)
+            (Some(source), input.platform(served.as_ref(), ui))
         };
         let Some(source) = source else { return Ok(self.tally.exit) };
-        let manifests = input.render(&source.config, input.platform(served.as_ref(), ui), ui)?.manifests;
+        let manifests = input.render(&source.config, platform, ui)?.manifests;
         let live = read_live(self.cluster, &manifests).await;
         self.apply(&manifests, &live, ui).await;
         if let Some(exit) = self.stop.requested() {

@@ -83,9 +83,12 @@ pub struct Source {
 }
 
 impl File {
-    /// Reads and checks the Config of the file; none without the flag.
+    /// Reads and checks the Config of the file, and renders it, so that nothing is sent if anything is wrong; none without the flag.
     pub fn read(&self, input: &Input, ui: &Ui) -> Result<Option<Source>, Failure> {
-        self.filename.as_deref().map(|path| input.read_file(path, ui)).transpose()
+        let Some(path) = &self.filename else { return Ok(None) };
+        let source = input.read_file(path, ui)?;
+        input.check_render(&source.config, input.widest_platform())?;
+        Ok(Some(source))
     }
 }
 
@@ -107,6 +110,14 @@ impl Input {
                 MonitoringChoice::On => true,
                 MonitoringChoice::Off => false,
             },
+        }
+    }
+
+    /// The platform with the most objects that the flags allow: a template is wrong before it is known whether it is wanted.
+    fn widest_platform(&self) -> Platform {
+        Platform {
+            openshift: self.platform != PlatformChoice::Kubernetes,
+            monitoring: self.monitoring != MonitoringChoice::Off,
         }
     }
 
@@ -186,19 +197,21 @@ impl Input {
         Ok(Source { config, object })
     }
 
-    fn templates(&self, ui: &Ui) -> Result<Templates, Failure> {
-        let Some(directory) = &self.templates else { return Ok(Templates::builtin()) };
-        let (templates, warnings) = Templates::with_overlay(directory).map_err(Failure::input)?;
-        for warning in &warnings {
-            ui.warning(&warning.to_string());
-        }
-        Ok(templates)
+    /// Renders and says nothing but what is wrong.
+    pub fn check_render(&self, config: &Config, platform: Platform) -> Result<Rendered, Failure> {
+        let (templates, warnings) = match &self.templates {
+            Some(directory) => Templates::with_overlay(directory).map_err(Failure::input)?,
+            None => (Templates::builtin(), Vec::new()),
+        };
+        let policy = self.image_pull_policy.as_deref().filter(|policy| !policy.is_empty());
+        let mut rendered = render::render(config, &templates, platform, policy).map_err(Failure::input)?;
+        rendered.warnings.splice(0..0, warnings);
+        Ok(rendered)
     }
 
     /// Renders; says what is left out and why.
     pub fn render(&self, config: &Config, platform: Platform, ui: &Ui) -> Result<Rendered, Failure> {
-        let policy = self.image_pull_policy.as_deref().filter(|policy| !policy.is_empty());
-        let rendered = render::render(config, &self.templates(ui)?, platform, policy).map_err(Failure::input)?;
+        let rendered = self.check_render(config, platform)?;
         for warning in &rendered.warnings {
             ui.warning(&warning.to_string());
         }

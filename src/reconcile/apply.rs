@@ -214,8 +214,8 @@ impl Task<'_> {
         }
         match preview::preview(self.cluster, self.manifest, Some(live)).await {
             Preview::Compared(compared) => self.after_preview(*compared).await,
-            // A webhook may refuse dry runs and take the real thing: the server decides.
-            Preview::Failed(Error::Refused { code, .. }) if code != 422 && dry_run == DryRun::None => {
+            // A webhook that knows no dry run has it refused as a bad request, and may take the real thing.
+            Preview::Failed(Error::Refused { code: 400, .. }) if dry_run == DryRun::None => {
                 self.send(Action::Configured, Vec::new()).await
             }
             Preview::Failed(error) | Preview::Unvalidated(error) | Preview::Immutable { error, .. } => {

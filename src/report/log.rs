@@ -43,7 +43,7 @@ pub fn event(event: &Event<'_>, now: Timestamp, format: Format, ui: &mut Ui) {
         }
     }
     if let Event::Done(manifest, outcome) = event {
-        results::remarks(&manifest.id, outcome, ui);
+        results::remarks(manifest, outcome, ui);
     }
     if let Event::Invalid(failure) = event {
         report::failure(failure, ui);

@@ -21,16 +21,17 @@ pub fn outcome(manifest: &Manifest, outcome: &Outcome, dry_run: DryRun, ui: &mut
         _ => String::new(),
     };
     ui.line(&[(Tone::Plain, &id), (Tone::Plain, " "), (tone, word), (Tone::Faint, &reason), (Tone::Faint, suffix)]);
-    remarks(&manifest.id, outcome, ui);
+    remarks(manifest, outcome, ui);
 }
 
 /// Prints what there is to say beyond the result: errors, what was taken over, what stays, the server's warnings.
-pub fn remarks(id: &ObjectId, outcome: &Outcome, ui: &Ui) {
+pub fn remarks(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
+    let id = &manifest.id;
     for warning in &outcome.warnings {
         ui.warning(&format!("{id}: {warning}"));
     }
     if let Action::Failed(error) = &outcome.action {
-        failed(id, error, outcome, ui);
+        failed(manifest, error, outcome, ui);
     } else {
         for conflict in &outcome.conflicts {
             let former = report::owners(&conflict.owners);
@@ -44,8 +45,11 @@ pub fn remarks(id: &ObjectId, outcome: &Outcome, ui: &Ui) {
     }
 }
 
-fn failed(id: &ObjectId, error: &Error, outcome: &Outcome, ui: &Ui) {
-    ui.error(&format!("cannot apply {}: {error}", report::full_name(id)));
+fn failed(manifest: &Manifest, error: &Error, outcome: &Outcome, ui: &Ui) {
+    ui.error(&format!("cannot apply {}: {error}", report::full_name(&manifest.id)));
+    if let Error::Refused { .. } = error {
+        ui.detail(&format!("it comes from {}", manifest.source));
+    }
     for conflict in &outcome.conflicts {
         ui.detail(&report::conflict(conflict));
     }

@@ -26,6 +26,7 @@ mod fixtures;
 mod hostile;
 mod hostile_config;
 mod in_sync;
+mod input_on_a_server;
 mod mutated;
 mod object_types;
 mod overlay;
