@@ -205,7 +205,7 @@ fn a_kubeconfig_that_is_empty_or_broken_says_so() {
     folder.write("half", "");
     fs::write(folder.path("half"), [0xff, 0xfe, 0x00]).unwrap();
     for list in [".", "file/below", "half"] {
-        all += &format!("\n{}", folder.run(list, "diff"));
+        all = [all, folder.run(list, "diff")].join("\n");
     }
     expect![[r#"
         2> error: kubeconfig DIR/config is empty: it has no context, no cluster and no user
@@ -581,7 +581,7 @@ fn a_plugin_that_cannot_be_run_says_why() {
     let piped = format!("echo '{}' | '{PROGRAM}' diff -f -", crate::program::config());
     let mut command = Command::new("sh");
     command.args(["-c", &piped]).env_clear().env("KUBECONFIG", folder.path("config"));
-    all += &format!("\n{}", folder.said(&mut command));
+    all = [all, folder.said(&mut command)].join("\n");
     expect![[r#"
         2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config is not installed
         2> hint: install it, or put the folder it is in on PATH
