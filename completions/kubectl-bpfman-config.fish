@@ -29,21 +29,21 @@ always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l context -d 'Kubeconfig context to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l cluster -d 'Kubeconfig cluster to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l user -d 'Kubeconfig user to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l token -d 'Bearer token, instead of the user\'s credentials' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l context -d 'Kubeconfig context to use instead of the current one' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as -d 'User to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-group -d 'Group to impersonate; may be repeated' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-uid -d 'UID to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE; may be repeated' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-uid -d 'UID to impersonate; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE, may be repeated; needs --as' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-certificate -d 'Client certificate file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-key -d 'Client key file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l tls-server-name -d 'Name to expect in the server\'s certificate' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate; insecure'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l disable-compression -d 'Do not ask for compressed answers'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s V -l version -d 'Print version'
@@ -73,21 +73,21 @@ always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l context -d 'Kubeconfig context to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l cluster -d 'Kubeconfig cluster to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l user -d 'Kubeconfig user to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l token -d 'Bearer token, instead of the user\'s credentials' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l context -d 'Kubeconfig context to use instead of the current one' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as -d 'User to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-group -d 'Group to impersonate; may be repeated' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-uid -d 'UID to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE; may be repeated' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-uid -d 'UID to impersonate; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE, may be repeated; needs --as' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-certificate -d 'Client certificate file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-key -d 'Client key file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l tls-server-name -d 'Name to expect in the server\'s certificate' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate; insecure'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l disable-compression -d 'Do not ask for compressed answers'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s V -l version -d 'Print version'
@@ -112,22 +112,22 @@ always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l context -d 'Kubeconfig context to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l cluster -d 'Kubeconfig cluster to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l user -d 'Kubeconfig user to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l token -d 'Bearer token, instead of the user\'s credentials' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l context -d 'Kubeconfig context to use instead of the current one' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as -d 'User to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-group -d 'Group to impersonate; may be repeated' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-uid -d 'UID to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE; may be repeated' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-uid -d 'UID to impersonate; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE, may be repeated; needs --as' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-certificate -d 'Client certificate file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-key -d 'Client key file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l tls-server-name -d 'Name to expect in the server\'s certificate' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l strict -d 'Count live fields that others set and nobody wants as drift'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate; insecure'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l disable-compression -d 'Do not ask for compressed answers'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s V -l version -d 'Print version'
@@ -154,24 +154,24 @@ always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l context -d 'Kubeconfig context to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l cluster -d 'Kubeconfig cluster to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l user -d 'Kubeconfig user to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l token -d 'Bearer token, instead of the user\'s credentials' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l context -d 'Kubeconfig context to use instead of the current one' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as -d 'User to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-group -d 'Group to impersonate; may be repeated' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-uid -d 'UID to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE; may be repeated' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-uid -d 'UID to impersonate; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE, may be repeated; needs --as' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-certificate -d 'Client certificate file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-key -d 'Client key file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l tls-server-name -d 'Name to expect in the server\'s certificate' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l force-conflicts -d 'Take fields over that other field managers own with other values'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l create-namespace -d 'Create the namespace if it is not there'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l wait -d 'Wait until every node runs the new pods'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate; insecure'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l disable-compression -d 'Do not ask for compressed answers'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s V -l version -d 'Print version'
@@ -197,23 +197,23 @@ always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l context -d 'Kubeconfig context to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l cluster -d 'Kubeconfig cluster to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l user -d 'Kubeconfig user to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l token -d 'Bearer token, instead of the user\'s credentials' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l context -d 'Kubeconfig context to use instead of the current one' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as -d 'User to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-group -d 'Group to impersonate; may be repeated' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-uid -d 'UID to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE; may be repeated' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-uid -d 'UID to impersonate; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE, may be repeated; needs --as' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-certificate -d 'Client certificate file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-key -d 'Client key file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l tls-server-name -d 'Name to expect in the server\'s certificate' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l create-namespace -d 'Create the namespace if it is not there'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l dry-run -d 'Tell what deviates, and change nothing'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate; insecure'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l disable-compression -d 'Do not ask for compressed answers'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s V -l version -d 'Print version'
@@ -222,21 +222,21 @@ always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l context -d 'Kubeconfig context to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l cluster -d 'Kubeconfig cluster to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l user -d 'Kubeconfig user to use' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l token -d 'Bearer token, instead of the user\'s credentials' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l context -d 'Kubeconfig context to use instead of the current one' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as -d 'User to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-group -d 'Group to impersonate; may be repeated' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-uid -d 'UID to impersonate' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE; may be repeated' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-uid -d 'UID to impersonate; needs --as' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-user-extra -d 'Extra attribute to impersonate, KEY=VALUE, may be repeated; needs --as' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-certificate -d 'Client certificate file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-key -d 'Client key file' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l tls-server-name -d 'Name to expect in the server\'s certificate' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate; insecure'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l disable-compression -d 'Do not ask for compressed answers'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s V -l version -d 'Print version'

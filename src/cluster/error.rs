@@ -7,6 +7,8 @@ use http::StatusCode;
 use kube::core::Status;
 use thiserror::Error;
 
+use super::exec;
+use super::trouble::{HTTPS_EXPECTED, Server, Trouble, chain};
 use crate::exit::Exit;
 
 /// One field that another manager owns with another value.
@@ -71,8 +73,8 @@ pub enum Error {
     Unreachable {
         /// The server's address.
         host: String,
-        /// The innermost causes.
-        cause: String,
+        /// Why.
+        cause: Trouble,
     },
     /// No answer in time.
     #[error("no answer from {host} in {seconds} s")]
@@ -98,9 +100,9 @@ impl Error {
     /// Sorts an answer that is not a success.
     ///
     /// None when the one object that was asked for is not there, which only the caller can call an error.
-    pub(super) fn of_answer(code: StatusCode, body: &[u8], host: &str) -> Option<Self> {
+    pub(super) fn of_answer(code: StatusCode, body: &[u8], server: &Server) -> Option<Self> {
         let Some(status) = serde_json::from_slice::<Status>(body).ok().filter(Status::is_failure) else {
-            return Some(Self::of_foreign_body(code, body, host));
+            return Some(Self::of_foreign_body(code, body, server));
         };
         let message = status.message;
         let (kind, name, causes) = match status.details {
@@ -111,7 +113,7 @@ impl Error {
         let conflicts = caused("FieldManagerConflict");
         let immutable: Vec<String> = causes.iter().filter(|cause| is_immutable(&cause.message)).map(field).collect();
         let error = match code.as_u16() {
-            401 => Self::Unauthenticated { host: host.to_owned(), message },
+            401 => Self::unauthenticated(message, server),
             403 if !caused("NamespaceTerminating").is_empty() => Self::NamespaceTerminating(name),
             403 => Self::Forbidden(message),
             404 if kind == "namespaces" => Self::NamespaceMissing(name),
@@ -120,19 +122,39 @@ impl Error {
             409 => Self::Stale(message),
             422 if !immutable.is_empty() => Self::Immutable(deduplicated(immutable)),
             429 | 503 | 504 => {
-                Self::Unusable { code: code.as_u16(), host: host.to_owned(), line: first_line(&message) }
+                Self::Unusable { code: code.as_u16(), host: server.address.clone(), line: first_line(&message) }
             }
             code => Self::Refused { code, message },
         };
         Some(error)
     }
 
-    fn of_foreign_body(code: StatusCode, body: &[u8], host: &str) -> Self {
+    fn of_foreign_body(code: StatusCode, body: &[u8], server: &Server) -> Self {
         let line = first_line(&String::from_utf8_lossy(body));
-        if code == StatusCode::UNAUTHORIZED {
-            return Self::Unauthenticated { host: host.to_owned(), message: line };
+        let host = server.address.clone();
+        match code {
+            StatusCode::UNAUTHORIZED => Self::unauthenticated(line, server),
+            StatusCode::BAD_REQUEST if line == HTTPS_EXPECTED => Self::Unreachable { host, cause: Trouble::Encrypted },
+            _ => Self::Unusable { code: code.as_u16(), host, line },
         }
-        Self::Unusable { code: code.as_u16(), host: host.to_owned(), line }
+    }
+
+    /// Says why no answer came; a plugin that gives no new token is not the server's fault.
+    pub(super) fn of_transport(error: &(dyn std::error::Error + 'static), server: &Server) -> Self {
+        let host = server.address.clone();
+        match chain(error).find_map(|cause| cause.downcast_ref::<exec::Error>()) {
+            Some(error) => Self::Unauthenticated { host, message: error.to_string() },
+            None => Self::Unreachable { host, cause: server.trouble(error) },
+        }
+    }
+
+    /// The server does not say that a certificate has expired, which is by far the most frequent reason.
+    fn unauthenticated(message: String, server: &Server) -> Self {
+        let message = match server.certificate_end() {
+            Some(end) => format!("the client certificate expired on {end}"),
+            None => message,
+        };
+        Self::Unauthenticated { host: server.address.clone(), message }
     }
 
     /// How a command ends that met this error.
@@ -163,7 +185,7 @@ impl Error {
             }
             Self::Forbidden(_) => "ask for the right, or use another identity: --user, --context, --as",
             Self::Unauthenticated { .. } => "log in again, or choose another identity: --user, --context, --token",
-            Self::Unreachable { .. } => "check the address and the network: kubectl config view --minify",
+            Self::Unreachable { cause, .. } => return Some(cause.hint()),
             Self::TimedOut { .. } => "allow more with --request-timeout",
             _ => return None,
         };

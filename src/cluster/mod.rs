@@ -2,58 +2,56 @@
 //!
 //! Objects go out and come back as JSON values, so that no field is lost in a type; errors are sorted once, here.
 
+mod choice;
+mod connect;
+mod entry;
 mod error;
+mod exec;
+mod flags;
+mod identity;
 mod kubeconfig;
 mod objects;
 mod proxy;
 mod request;
 mod resources;
+mod tokens;
+mod trouble;
 mod watch;
 
 use std::collections::HashMap;
-use std::time::Duration;
 
-use kube::Client;
-use kube::client::ClientBuilder;
 use tokio::sync::Mutex;
 
+pub use self::choice::{Choice, choose};
 pub(crate) use self::error::count;
 pub use self::error::{Cause, Error};
-pub use self::kubeconfig::{Connection, choose};
+pub use self::flags::Connection;
 pub use self::objects::{Applied, Send};
 pub use self::resources::{Resource, Served};
+pub use self::trouble::Trouble;
 pub use self::watch::{Seen, watch};
 
 use self::request::{Answer, Sender};
 use self::resources::{GroupList, ResourceList, group_version_path};
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::manifest::ObjectId;
 
 /// One API server, as one identity, under one field manager's name.
 pub struct Cluster {
     sender: Sender,
     field_manager: String,
+    chosen: String,
     looked_up: Mutex<HashMap<(String, String), Resource>>,
 }
 
 impl Cluster {
-    /// Prepares for talking to the chosen server; sends nothing yet.
-    pub fn connect(config: kube::Config, field_manager: &str, limit: Duration) -> Result<Self, Failure> {
-        let host = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let client: Client = ClientBuilder::try_from(config)
-            .map_err(|error| Failure::new(Exit::Usage, error).context(format!("cannot use the identity for {host}")))?
-            .build();
-        Ok(Self {
-            sender: Sender { client, host, limit },
-            field_manager: field_manager.to_owned(),
-            looked_up: Mutex::default(),
-        })
-    }
-
     /// The server's address.
     pub fn host(&self) -> &str {
-        &self.sender.host
+        &self.sender.server.address
+    }
+
+    /// `context "kind", server https://127.0.0.1:6443`.
+    pub fn chosen(&self) -> &str {
+        &self.chosen
     }
 
     /// The name under which fields are owned.
@@ -93,7 +91,10 @@ impl Cluster {
         &self,
         request: Result<http::Request<Vec<u8>>, E>,
     ) -> Result<http::Request<Vec<u8>>, Error> {
-        request.map_err(|error| Error::Unreachable { host: self.host().to_owned(), cause: error.to_string() })
+        request.map_err(|error| Error::Unreachable {
+            host: self.host().to_owned(),
+            cause: Trouble::Other(error.to_string()),
+        })
     }
 
     fn parse<T: serde::de::DeserializeOwned>(&self, answer: &Answer) -> Result<T, Error> {
@@ -108,7 +109,7 @@ impl Cluster {
         if answer.status.is_success() {
             return None;
         }
-        Error::of_answer(answer.status, &answer.body, self.host())
+        Error::of_answer(answer.status, &answer.body, &self.sender.server)
     }
 
     /// A success whose body is not what the API promises: a captive portal, a proxy's page.

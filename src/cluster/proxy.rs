@@ -8,29 +8,49 @@ use std::env;
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 
-use crate::exit::Exit;
+use super::entry::Entry;
 use crate::failure::Failure;
 
 /// The proxy for `server`, if any.
-pub(super) fn choose(configured: Option<&str>, server: &Uri) -> Result<Option<Uri>, Failure> {
-    if let Some(proxy) = configured.filter(|proxy| !proxy.is_empty()) {
-        return parse(proxy).map(Some);
+pub(super) fn choose(cluster: &Entry, server: &Uri) -> Result<Option<Uri>, Failure> {
+    if let Some(proxy) = cluster.text("proxy-url") {
+        return parse(&proxy, &format!("proxy-url of {}", cluster.origin)).map(Some);
     }
-    let variables =
+    let names =
         if server.scheme_str() == Some("http") { ["HTTP_PROXY", "http_proxy"] } else { ["HTTPS_PROXY", "https_proxy"] };
-    match variable(variables) {
-        Some(proxy) if !is_loopback(server) && applies(&proxy, server) => parse(&proxy).map(Some),
+    match variable(names) {
+        Some((name, proxy)) if !is_loopback(server) && !is_excepted(server) => parse(&proxy, name).map(Some),
         _ => Ok(None),
     }
 }
 
-fn variable(names: [&str; 2]) -> Option<String> {
-    names.into_iter().filter_map(|name| env::var(name).ok()).find(|value| !value.is_empty())
+/// The proxy's address as messages show it.
+pub(super) fn without_password(proxy: &Uri) -> String {
+    let authority = proxy.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{}://{host}", proxy.scheme_str().unwrap_or("http"))
 }
 
-fn applies(proxy: &str, server: &Uri) -> bool {
-    let exceptions = variable(["NO_PROXY", "no_proxy"]).unwrap_or_default();
-    Matcher::builder().all(proxy).no(exceptions).build().intercept(server).is_some()
+fn variable(names: [&'static str; 2]) -> Option<(&'static str, String)> {
+    names.into_iter().filter_map(|name| Some((name, env::var(name).ok()?))).find(|(_, value)| !value.is_empty())
+}
+
+fn is_excepted(server: &Uri) -> bool {
+    let exceptions = variable(["NO_PROXY", "no_proxy"]).map(|(_, list)| list).unwrap_or_default();
+    let port = server.port_u16().unwrap_or(if server.scheme_str() == Some("http") { 80 } else { 443 }).to_string();
+    let mut hosts = Vec::new();
+    for exception in exceptions.split(',').map(str::trim) {
+        match exception.rsplit_once(':') {
+            _ if exception == "*" => return true,
+            // Of this host and this port only; the matcher knows no ports.
+            Some((host, only)) if !host.contains(':') || host.ends_with(']') => {
+                hosts.extend((only == port).then(|| host.trim_matches(['[', ']'])));
+            }
+            _ => hosts.push(exception.strip_prefix('*').unwrap_or(exception)),
+        }
+    }
+    // Whichever proxy: only the exceptions are asked for.
+    Matcher::builder().all("http://proxy").no(hosts.join(",")).build().intercept(server).is_none()
 }
 
 fn is_loopback(server: &Uri) -> bool {
@@ -38,9 +58,14 @@ fn is_loopback(server: &Uri) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-fn parse(proxy: &str) -> Result<Uri, Failure> {
+/// The address may hold a password: messages name only where it stands.
+fn parse(proxy: &str, origin: &str) -> Result<Uri, Failure> {
     let with_scheme = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
-    with_scheme
-        .parse()
-        .map_err(|error: http::uri::InvalidUri| Failure::new(Exit::Usage, error).context("bad proxy address"))
+    // Names are resolved by the proxy either way.
+    let known = with_scheme.replacen("socks5h://", "socks5://", 1);
+    let uri = known.parse().ok().filter(|uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https" | "socks5")));
+    uri.ok_or_else(|| {
+        Failure::usage(format!("{origin} is no address of a proxy"))
+            .hint("it must be http://host:port, https://host:port or socks5://host:port")
+    })
 }

@@ -3,7 +3,7 @@
 //! Every request of this program may be sent twice: reads, server-side applies, and patches that name the resource
 //! version they are for.
 
-use std::error::Error as StdError;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
@@ -12,6 +12,7 @@ use kube::client::Body;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::error::Error;
+use super::trouble::{Server, chain};
 
 const TRIES: u32 = 4;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
@@ -28,7 +29,7 @@ pub(super) struct Answer {
 #[derive(Clone)]
 pub(super) struct Sender {
     pub(super) client: Client,
-    pub(super) host: String,
+    pub(super) server: Arc<Server>,
     pub(super) limit: Duration,
 }
 
@@ -43,7 +44,7 @@ impl Sender {
         loop {
             let answer = timeout_at(deadline, self.once(request.clone()))
                 .await
-                .map_err(|_| Error::TimedOut { host: self.host.clone(), seconds: self.limit.as_secs() })?;
+                .map_err(|_| Error::TimedOut { host: self.server.address.clone(), seconds: self.limit.as_secs() })?;
             let wait = match &answer {
                 Ok((answer, headers)) if is_overloaded(answer.status) && attempt < TRIES => {
                     Some(retry_after(headers).unwrap_or(FIRST_WAIT * 2_u32.pow(attempt)))
@@ -55,7 +56,7 @@ impl Sender {
                 _ => None,
             };
             let Some(wait) = wait.filter(|wait| Instant::now() + *wait <= deadline) else {
-                return answer.map(|(answer, _)| answer).map_err(|error| self.unreachable(&error));
+                return answer.map(|(answer, _)| answer).map_err(|error| Error::of_transport(&error, &self.server));
             };
             attempt += 1;
             sleep(wait).await;
@@ -68,11 +69,6 @@ impl Sender {
         let warnings = warnings(&parts.headers);
         Ok((Answer { status: parts.status, warnings, body }, parts.headers))
     }
-
-    /// Says why no answer came, each cause once.
-    pub(super) fn unreachable(&self, error: &kube::Error) -> Error {
-        Error::Unreachable { host: self.host.clone(), cause: innermost(error) }
-    }
 }
 
 fn is_overloaded(status: StatusCode) -> bool {
@@ -81,26 +77,16 @@ fn is_overloaded(status: StatusCode) -> bool {
 
 /// A connection that was there and broke; one that could not be made is not worth a second try.
 fn is_broken(error: &kube::Error) -> bool {
-    let text = innermost(error);
     chain(error).any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|error| {
             matches!(error.kind(), std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe)
-        })
-    }) || text.contains("connection closed")
+        }) || cause.to_string().contains("connection closed") // of hyper
+    })
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
-}
-
-fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn StdError + 'static)| (*error).source())
-}
-
-/// The cause at the bottom; the ones above repeat it under the names of layers.
-pub(super) fn innermost(error: &(dyn StdError + 'static)) -> String {
-    chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Reads `Warning` headers (RFC 9111 §5.5): `299 - "text"`, several in a header, quotes escaped by a backslash.

@@ -4,6 +4,7 @@
 //! started again with growing pauses.
 
 use std::future::ready;
+use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -13,6 +14,7 @@ use kube::api::{ApiResource, DynamicObject, TypeMeta};
 use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::Value;
 
+use super::trouble::Server;
 use super::{Cluster, Error, Resource};
 use crate::manifest::ObjectId;
 
@@ -27,11 +29,11 @@ pub struct Seen {
 /// Watches `id`: its state now, and again at each change. Ends only when dropped.
 pub async fn watch(cluster: &Cluster, id: ObjectId) -> Result<BoxStream<'static, Seen>, Error> {
     let resource = cluster.resource(&id).await?;
-    let host = cluster.host().to_owned();
+    let server = Arc::clone(&cluster.sender.server);
     let name = id.name.clone();
     let stream = watcher::watch_object(api(cluster, &id, &resource), &name).default_backoff();
     let seen = move |event: Result<Option<DynamicObject>, watcher::Error>| Seen {
-        state: event.map(|object| to_value(object, &id)).map_err(|error| sort(&error, &id, &resource, &host)),
+        state: event.map(|object| to_value(object, &id)).map_err(|error| sort(&error, &id, &resource, &server)),
         id: id.clone(),
     };
     Ok(stream.filter(|event| ready(!is_expired(event))).map(seen).boxed())
@@ -69,13 +71,13 @@ fn to_value(object: Option<DynamicObject>, id: &ObjectId) -> Option<Value> {
     serde_json::to_value(object).ok()
 }
 
-fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, host: &str) -> Error {
+fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, server: &Server) -> Error {
     let status = match error {
         watcher::Error::WatchError(status)
         | watcher::Error::InitialListFailed(kube::Error::Api(status))
         | watcher::Error::WatchStartFailed(kube::Error::Api(status))
         | watcher::Error::WatchFailed(kube::Error::Api(status)) => status,
-        other => return Error::Unreachable { host: host.to_owned(), cause: super::request::innermost(other) },
+        other => return Error::of_transport(other, server),
     };
     let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let not_served = || Error::NotServed { resource: resource.qualified(id), api_version: id.api_version.clone() };
@@ -83,5 +85,5 @@ fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, host: &str) 
         return not_served();
     }
     let body = serde_json::to_vec(status).unwrap_or_default();
-    Error::of_answer(code, &body, host).unwrap_or_else(not_served)
+    Error::of_answer(code, &body, server).unwrap_or_else(not_served)
 }

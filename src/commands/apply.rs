@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::flags::{Global, duration};
-use super::input::{File, Input, Source, config_id, connect, refused, uid};
+use super::input::{File, Input, Source, config_id, refused, uid};
 use crate::cluster::{Cluster, Connection};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -72,9 +72,10 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
     }
     let input = &args.input;
     let file = args.file.read(input, ui)?;
-    let cluster = connect(to, args.field_manager.as_deref().unwrap_or(&input.name), global.request_timeout)?;
+    let manager = args.field_manager.as_deref().unwrap_or(&input.name);
+    let cluster = args.file.connect(to, manager, global.request_timeout)?;
     let stop = Stop::listen()?;
-    ui.note(&format!("applying to {}", cluster.host()));
+    ui.note(&format!("using {}", cluster.chosen()));
     let mut pass = Pass { cluster: &cluster, options: args.options(), stop: &stop, tally: Tally::default() };
     let ended = tokio::select! {
         // First, so that a pass that was stopped tells by itself what it did.

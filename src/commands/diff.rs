@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use super::flags::Global;
-use super::input::{File, Input, connect};
+use super::input::{File, Input};
 use crate::cluster::{Cluster, Connection};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -43,7 +43,8 @@ impl DiffArgs {
 pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
     let file = args.file.read(input, ui)?;
-    let cluster = connect(to, args.field_manager.as_deref().unwrap_or(&input.name), global.request_timeout)?;
+    let manager = args.field_manager.as_deref().unwrap_or(&input.name);
+    let cluster = args.file.connect(to, manager, global.request_timeout)?;
     let (source, served) = match file {
         None => input.read_cluster(&cluster, ui).await?,
         Some(mut source) => {

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -89,6 +90,12 @@ impl File {
         let source = input.read_file(path, ui)?;
         input.check_render(&source.config, input.widest_platform())?;
         Ok(Some(source))
+    }
+
+    /// Opens the way to the chosen cluster; standard input is no longer free when it was the file.
+    pub fn connect(&self, flags: &Connection, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
+        let stdin_is_read = self.filename.as_deref() == Some(Path::new("-"));
+        connect(&Connection { stdin_is_read, ..flags.clone() }, field_manager, limit)
     }
 }
 
@@ -233,7 +240,7 @@ pub fn config_id(name: &str) -> ObjectId {
 }
 
 /// Opens the way to the chosen cluster.
-pub fn connect(flags: &Connection, field_manager: &str, limit: std::time::Duration) -> Result<Cluster, Failure> {
+pub fn connect(flags: &Connection, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
     Cluster::connect(cluster::choose(flags)?, field_manager, limit)
 }
 

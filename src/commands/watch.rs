@@ -51,12 +51,12 @@ impl WatchArgs {
 pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
     let cluster = connect(to, args.field_manager.as_deref().unwrap_or(&input.name), global.request_timeout)?;
+    ui.note(&format!("using {}", cluster.chosen()));
     let stop = Stop::listen()?;
     // Whatever is wrong from the start ends the command at once, with its own exit code.
     let (first, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
     let platform = input.platform(served?.as_ref(), ui);
     input.render(&first?.config, platform, ui)?;
-    ui.note(&format!("watching {}", cluster.host()));
     let behaviour = Behaviour {
         options: Options {
             force: args.force_conflicts,

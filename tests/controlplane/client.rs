@@ -24,6 +24,8 @@ pub fn with_client<T: Send>(kubeconfig: &Path, work: impl AsyncFnOnce(Client) ->
             let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
             // A kind just created asks for a second of patience where it needs milliseconds; `wait` asks again sooner.
             config.default_retry = false;
+            // The API server is on loopback, whatever proxy the person has.
+            config.proxy_url = None;
             work(Client::try_from(config)?).await
         })
     };

@@ -137,7 +137,7 @@ fn a_restart_of_the_pods_is_nobodys_drift() {
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon unchanged
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         exit 0
         daemonset.apps/bpfman-daemon in ebpf spec.template.metadata.annotations["kubectl.kubernetes.io/restartedAt"]: foreign  # kubectl-rollout (Update) since TIME
@@ -231,7 +231,7 @@ fn a_conflict_refuses_its_object_and_force_says_what_it_takes() {
         csidriver.storage.k8s.io/csi.bpfman.io created
         configmap/bpfman-config failed
         daemonset.apps/bpfman-daemon skipped (depends on configmap/bpfman-config)
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply configmap/bpfman-config in ebpf: conflict: 1 field is owned by another field manager with another value
         2>   data["bpfman.log.level"] is owned by other (Apply) since TIME: live "trace", wanted "bpfman=info"
@@ -249,7 +249,7 @@ fn a_conflict_refuses_its_object_and_force_says_what_it_takes() {
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config configured
         daemonset.apps/bpfman-daemon configured
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: configmap/bpfman-config: took data["bpfman.log.level"] over from other (Apply) since TIME, it was "trace"
         2> warning: daemonset.apps/bpfman-daemon: took spec.template.spec.containers[name="bpfman"].image over from kubectl-set (Update) since TIME, it was "registry.example/debug:v9"
@@ -291,7 +291,7 @@ fn what_another_manager_keeps_is_told_and_stays() {
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon unchanged
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         exit 0
     "#]].assert_eq(&(run(&cluster, "diff") + &run(&cluster, "diff --strict") + &run(&cluster, "diff --strict -o paths") + &run(&cluster, "apply")));

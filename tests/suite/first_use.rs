@@ -139,7 +139,7 @@ fn an_empty_cluster_gets_the_config_of_a_file_and_all_of_its_objects() {
         csidriver.storage.k8s.io/csi.bpfman.io created
         configmap/bpfman-config created
         daemonset.apps/bpfman-daemon created
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         exit 0
 
@@ -148,7 +148,7 @@ fn an_empty_cluster_gets_the_config_of_a_file_and_all_of_its_objects() {
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon unchanged
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         exit 0
 

@@ -144,7 +144,7 @@ fn a_field_that_only_the_server_can_judge_is_refused_once() {
         servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor unchanged
         daemonset.apps/bpfman-daemon failed
         daemonset.apps/bpfman-metrics-proxy unchanged
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> warning: OWN/daemonset-daemon.yaml:31:7: spec.template.spec.futureField is unknown to Kubernetes 1.37; it is sent as it is
         2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: failed to create typed patch object (ebpf/bpfman-agent-metrics-monitor; monitoring.coreos.com/v1, Kind=ServiceMonitor): .spec.endpointz: field not declared in schema
         2>   it comes from OWN/servicemonitor-agent.yaml
@@ -175,19 +175,17 @@ fn a_live_list_with_an_item_twice_is_compared_and_left_alone() {
     let mut config: Value = serde_json::from_str(&config()).expect("JSON");
     config["spec"]["daemon"]["image"] = json!("registry.example/daemon:v3");
     cluster.apply(&config.to_string());
-    let told = [run(&cluster, "diff -o paths"), run(&cluster, "apply --force-conflicts"), run(&cluster, "diff")];
+    let told = [run(&cluster, "diff -q -o paths"), run(&cluster, "apply --force-conflicts"), run(&cluster, "diff")];
     expect![[r#"
         daemonset.apps/bpfman-daemon in ebpf spec.template.spec.containers[name="bpfman"].image: "registry.example/daemon:v2" -> "registry.example/daemon:v3"  # bpfman-config (Apply) since TIME
-        2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: daemonset.apps/bpfman-daemon: spec.template.spec.containers[0].env[3]: hides previous definition of "DEBUG", which may be dropped when using apply
-        2> 4 objects: 1 to change; hidden: 3 fields of server bookkeeping; 1 live field not in the desired set (--strict counts)
         exit 1
 
         namespace/ebpf unchanged
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon configured
-        2> applying to SERVER
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: daemonset.apps/bpfman-daemon: spec.template.spec.containers[0].env[3]: hides previous definition of "DEBUG", which may be dropped when using apply
         exit 0

@@ -37,8 +37,8 @@ fn each_deviation_is_one_write() {
         told += &["\n", &said[before..], &written(&cluster, mark)].concat();
     }
     expect![[r#"
+        2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> watching SERVER
         TIME read the Config bpfman-config, for namespace ebpf
         TIME rendered 4 objects
         TIME put the finalizer on the Config

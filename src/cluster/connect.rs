@@ -1,0 +1,76 @@
+//! From the choice of a server and an identity to a client: runs the credential plugin, once, and puts the client's layers together.
+//!
+//! Sends nothing to the server yet.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use kube::Client;
+use kube::client::ClientBuilder;
+use tokio::sync::Mutex;
+use tower::buffer::BufferLayer;
+
+use super::choice::Choice;
+use super::identity::Identity;
+use super::request::Sender;
+use super::tokens::Tokens;
+use super::trouble::{Server, chain};
+use super::{Cluster, proxy};
+use crate::failure::Failure;
+
+impl Cluster {
+    /// Prepares for talking to the chosen server; waits for the credential plugin, if there is one.
+    pub fn connect(choice: Choice, field_manager: &str, limit: Duration) -> Result<Self, Failure> {
+        let Choice { mut config, origin, identity } = choice;
+        let Identity { mut certificate, plugin, token_file, .. } = identity;
+        let mut tokens = token_file.map(Tokens::of_file);
+        if let Some(plugin) = plugin {
+            let credential = plugin.run()?;
+            if let Some((chain, key)) = &credential.certificate {
+                certificate = pem::parse(chain).ok().map(pem::Pem::into_contents);
+                config.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(chain));
+                config.auth_info.client_key_data = Some(BASE64_STANDARD.encode(key).into());
+            }
+            tokens = Tokens::of_plugin(plugin, &credential);
+        }
+        let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+        let proxy = config.proxy_url.as_ref().map(proxy::without_password);
+        let client = client(config, tokens).map_err(|error| unusable(&error, &address))?;
+        let chosen = match origin {
+            Some(origin) => format!("{origin}, server {address}"),
+            None => format!("server {address}"),
+        };
+        let server = Arc::new(Server { address, proxy, certificate });
+        Ok(Self {
+            sender: Sender { client, server, limit },
+            field_manager: field_manager.to_owned(),
+            chosen,
+            looked_up: Mutex::default(),
+        })
+    }
+}
+
+fn client(config: kube::Config, tokens: Option<Tokens>) -> kube::Result<Client> {
+    let builder = ClientBuilder::try_from(config)?;
+    Ok(match tokens {
+        // The library's service cannot be cloned, which a request needs that may have to wait for its token.
+        Some(tokens) => builder.with_layer(&BufferLayer::new(64)).with_layer(&tokens).build(),
+        None => builder.build(),
+    })
+}
+
+/// What is left to be wrong once all files are read: a certificate and a key that do not fit, an `auth-provider` that fails.
+fn unusable(error: &kube::Error, address: &str) -> Failure {
+    let mismatch = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(rustls::Error::InconsistentKeys(_)))
+    };
+    if chain(error).any(mismatch) {
+        return Failure::usage("the client certificate and the client key do not belong together")
+            .hint("compare --client-certificate and --client-key, or what the kubeconfig's user says");
+    }
+    let cause = chain(error).last().map(ToString::to_string).unwrap_or_default();
+    Failure::usage(format!("cannot use the identity for {address}: {cause}"))
+        .hint("use another identity: --user, --context, --token")
+}
