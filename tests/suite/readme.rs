@@ -1,10 +1,12 @@
 //! What the README shows is what the program prints on a real API server, and no flag is missing from it.
 
+use std::process::Command;
+
 use bpfman_config::cli;
 use expect_test::expect;
 
 use crate::controlplane::{Cluster, Platform};
-use crate::program::{Running, normal, run};
+use crate::program::{PROGRAM, Running, normal, run};
 
 const README: &str = include_str!("../../README.md");
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/demo/config.yaml");
@@ -20,10 +22,46 @@ fn the_example_shows_what_the_program_prints() {
     assert_eq!(normal(&shown), normal(example));
 }
 
+/// The wrong Config that the README shows what is said of.
+const WRONG: &str = "apiVersion: bpfman.io/v1alpha1
+kind: Config
+metadata:
+  name: bpfman-config
+spec:
+  namespase: bpfman
+  agent:
+    image: quay.io/bpfman/bpfman-agent:v0.6.0
+    healthProbePort: 70000
+  daemon:
+    image: quay.io/bpfman/bpfman:v0.6.0
+  configuration: |
+    [database
+";
+
+#[test]
+fn the_example_of_a_wrong_config_shows_what_the_program_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let said = |words: &str, config: &str| {
+        std::fs::write(folder.path().join("config.yaml"), config).expect("a file");
+        let mut command = Command::new(PROGRAM);
+        let output = command.args(words.split(' ')).env_clear().current_dir(folder.path()).output().expect("it");
+        [output.stdout, output.stderr].map(|stream| String::from_utf8(stream).expect("text"))
+    };
+    let [_, errors] = said("render -f config.yaml -o name", WRONG);
+    assert!(
+        README.contains(&format!("$ kubectl bpfman config render -f config.yaml -o name\n{errors}```")),
+        "{errors}"
+    );
+    let right = WRONG.replace("namespase", "namespace").replace("[database", "[database]");
+    let [json, _] = said("render -f config.yaml -o json", &right);
+    assert!(README.contains(&json), "{json}");
+}
+
 #[test]
 fn each_flag_of_each_command_is_named() {
     let command = cli::command();
-    let flags = command.get_subcommands().flat_map(|one| one.get_arguments().filter_map(clap::Arg::get_long));
+    let flags =
+        command.get_subcommands().chain([&command]).flat_map(|one| one.get_arguments().filter_map(clap::Arg::get_long));
     let missing: Vec<_> = flags.filter(|flag| !README.contains(&format!("--{flag}"))).collect();
     expect!["[]"].assert_eq(&format!("{missing:?}"));
 }
