@@ -15,7 +15,6 @@ use super::identity::{self, Identity};
 use super::kubeconfig::{self, Kubeconfig};
 use super::proxy;
 use super::trouble::io_words;
-use crate::exit::Exit;
 use crate::failure::Failure;
 
 /// What every pod finds of its service account.
@@ -64,7 +63,7 @@ pub fn choose(flags: &Connection) -> Result<Choice, Failure> {
         return Err(insecure_and_authority(cluster));
     }
     config.disable_compression = cluster.flag("disable-compression");
-    config.proxy_url = proxy::choose(cluster.text("proxy-url"), &config.cluster_url)?;
+    config.proxy_url = proxy::choose(cluster, &config.cluster_url)?;
     config.tls_server_name = cluster.text("tls-server-name");
     if found.in_pod && !cluster.is_flag("certificate-authority") {
         config.root_cert_file = cluster.text("certificate-authority").map(PathBuf::from); // looked at again: it is rotated
@@ -237,13 +236,15 @@ fn server(cluster: &Entry) -> Result<Uri, Failure> {
             .hint("name one with --server https://host:port"));
     };
     let origin = cluster.origin_of("server");
-    let wrong =
-        |what: String| Failure::new(Exit::Usage, anyhow::anyhow!("{origin} has a bad address {address:?}: {what}"));
+    let wrong = || {
+        Failure::usage(format!("{origin} has an address that is none: {address:?}"))
+            .hint("it must be https://host:port, or http://host:port")
+    };
     // Without a scheme it is HTTPS, as for kubectl.
     let full = if address.contains("://") { address.clone() } else { format!("https://{address}") };
-    let uri: Uri = full.parse().map_err(|error: http::uri::InvalidUri| wrong(error.to_string()))?;
+    let uri: Uri = full.parse().map_err(|_| wrong())?;
     match uri.scheme_str() {
         Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(uri),
-        _ => Err(wrong("expected https://host:port".to_owned())),
+        _ => Err(wrong()),
     }
 }

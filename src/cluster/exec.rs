@@ -86,6 +86,8 @@ pub(super) enum Problem {
     Nothing,
     #[error("gave a certificate without a key, or a key without a certificate")]
     Half,
+    #[error("gave a certificate or a key that is no PEM")]
+    Pem,
     #[error("gave an expirationTimestamp that is no time")]
     Expiration,
     #[error("gave a token with characters that cannot be sent")]
@@ -108,6 +110,7 @@ impl Error {
                 Some(hint) => hint.trim().to_owned(),
                 None => "install it, or put the folder it is in on PATH".to_owned(),
             },
+            Problem::Start(_) => "it must be a program: chmod +x, and the right one for this machine".to_owned(),
             Problem::Input(_) => "run this in a terminal, and read the Config from a file".to_owned(),
             Problem::Failed(_) => {
                 "what it said stands above; log in again, or use another identity: --user, --token".to_owned()
@@ -252,7 +255,15 @@ impl Plugin {
         let status = document.get("status").filter(|status| status.is_object()).ok_or(Problem::NoStatus)?;
         let given = |key: &str| Some(text(status, key)).filter(|text| !text.is_empty());
         let certificate = match (given("clientCertificateData"), given("clientKeyData")) {
-            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (Some(certificate), Some(key)) => {
+                let has = |text: &str, tag| {
+                    pem::parse_many(text).is_ok_and(|blocks| blocks.iter().any(|block| block.tag().ends_with(tag)))
+                };
+                if !has(&certificate, "CERTIFICATE") || !has(&key, "PRIVATE KEY") {
+                    return Err(Problem::Pem);
+                }
+                Some((certificate, key))
+            }
             (None, None) => None,
             _ => return Err(Problem::Half),
         };

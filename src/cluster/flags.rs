@@ -4,12 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
 /// What the connection flags say; each is kubectl's flag of the same name.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Connection")]
 pub struct Connection {
     /// Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config
-    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, global = true, value_name = "FILE", value_parser = any_path(), value_hint = clap::ValueHint::FilePath)]
     pub kubeconfig: Option<PathBuf>,
     /// Kubeconfig context to use instead of the current one
     #[arg(long, global = true, value_name = "NAME")]
@@ -40,13 +42,13 @@ pub struct Connection {
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_value)]
     pub as_user_extra: Vec<(String, String)>,
     /// Certificate file of the authority that signed the server's certificate
-    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, global = true, value_name = "FILE", value_parser = any_path(), value_hint = clap::ValueHint::FilePath)]
     pub certificate_authority: Option<PathBuf>,
     /// Client certificate file; needs --client-key, unless the kubeconfig has the key
-    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, global = true, value_name = "FILE", value_parser = any_path(), value_hint = clap::ValueHint::FilePath)]
     pub client_certificate: Option<PathBuf>,
     /// Client key file; needs --client-certificate, unless the kubeconfig has the certificate
-    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, global = true, value_name = "FILE", value_parser = any_path(), value_hint = clap::ValueHint::FilePath)]
     pub client_key: Option<PathBuf>,
     /// Do not check the server's certificate: whoever sits in between can read and change everything
     #[arg(long, global = true)]
@@ -66,6 +68,11 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .ok_or_else(|| "expected KEY=VALUE".to_owned())
+}
+
+/// Takes the empty text too, where the usual parser of paths does not.
+fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 /// The text of a flag that was given one.

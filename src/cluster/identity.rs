@@ -102,7 +102,8 @@ fn token(user: &Entry, identity: &mut Identity) -> Result<(), Failure> {
         return Err(Failure::usage(format!(
             "the token of {} has characters that cannot be sent",
             user.origin_of("token")
-        )));
+        ))
+        .hint("a token is one line without blanks"));
     }
     if let Some(path) = user.path("tokenFile") {
         match TokenFile::open(&path) {

@@ -72,15 +72,13 @@ fn read_file(path: &Path) -> Result<Option<File>, Failure> {
 
 /// What Windows shells write into a file is UTF-16 with a mark at its beginning; kubectl reads that too.
 fn utf8(bytes: Vec<u8>) -> Vec<u8> {
-    let decode = |unit: fn([u8; 2]) -> u16, units: &[u8]| {
-        let (pairs, _) = units.as_chunks::<2>();
-        String::from_utf16_lossy(&pairs.iter().copied().map(unit).collect::<Vec<_>>()).into_bytes()
+    let (unit, units): (fn([u8; 2]) -> u16, _) = match bytes.as_slice() {
+        [0xFF, 0xFE, units @ ..] => (u16::from_le_bytes, units),
+        [0xFE, 0xFF, units @ ..] => (u16::from_be_bytes, units),
+        _ => return bytes,
     };
-    match bytes.as_slice() {
-        [0xFF, 0xFE, units @ ..] => decode(u16::from_le_bytes, units),
-        [0xFE, 0xFF, units @ ..] => decode(u16::from_be_bytes, units),
-        _ => bytes,
-    }
+    let (pairs, []) = units.as_chunks::<2>() else { return bytes };
+    String::from_utf16(&pairs.iter().copied().map(unit).collect::<Vec<_>>()).map_or(bytes, String::into_bytes)
 }
 
 fn check(content: &Map<String, Value>) -> Result<(), String> {

@@ -8,12 +8,13 @@ use std::env;
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 
+use super::entry::Entry;
 use crate::failure::Failure;
 
 /// The proxy for `server`, if any.
-pub(super) fn choose(configured: Option<String>, server: &Uri) -> Result<Option<Uri>, Failure> {
-    if let Some(proxy) = configured {
-        return parse(&proxy, "proxy-url").map(Some);
+pub(super) fn choose(cluster: &Entry, server: &Uri) -> Result<Option<Uri>, Failure> {
+    if let Some(proxy) = cluster.text("proxy-url") {
+        return parse(&proxy, &format!("proxy-url of {}", cluster.origin)).map(Some);
     }
     let names =
         if server.scheme_str() == Some("http") { ["HTTP_PROXY", "http_proxy"] } else { ["HTTPS_PROXY", "https_proxy"] };

@@ -15,6 +15,7 @@ mod controlplane;
 mod compare;
 mod completions;
 mod config;
+mod connection;
 mod controlplane_itself;
 mod drift;
 mod first_use;

@@ -1,0 +1,648 @@
+//! The choice of a cluster and of an identity, as far as it goes without a server: port 1 of loopback refuses everybody.
+//!
+//! The reports that these cases come from: kube-rs/kube#818, #623 and Ramilito/kubesess#66 (errors that name types, not files),
+//! edrevo/suspicious-pods#6 and kubernetes/kubernetes#21062 (another cluster than the one that was named),
+//! nklmilojevic/sofka#640 (base64 with line breaks).
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use expect_test::expect;
+use tempfile::TempDir;
+
+use crate::program::{PROGRAM, said};
+
+/// A folder with kubeconfigs; messages show it as `DIR`.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Makes a script that can be run.
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.write(name, &format!("#!/bin/sh\n{}\n", text.replace("DIR", &self.path("").to_string_lossy())));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// The program in this folder, which is HOME too; `list` is KUBECONFIG, whose files lie here.
+    pub(crate) fn command(&self, list: &str, words: &str) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(words.split_whitespace().map(|word| word.replace("DIR", self.0.path().to_str().unwrap())));
+        command.env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").current_dir(self.0.path());
+        if !list.is_empty() {
+            command.env("KUBECONFIG", std::env::join_paths(list.split(':').map(|name| self.path(name))).unwrap());
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, list: &str, words: &str) -> String {
+        self.said(&mut self.command(list, words))
+    }
+
+    pub(crate) fn said(&self, command: &mut Command) -> String {
+        said(command).replace(self.0.path().to_str().unwrap(), "DIR")
+    }
+}
+
+/// A kubeconfig with one context, of a cluster and a user with these fields.
+pub(crate) fn kubeconfig(cluster: &str, user: &str) -> String {
+    format!(
+        "clusters: [{{name: home, cluster: {{server: 'https://127.0.0.1:1', {cluster}}}}}]\n\
+         users: [{{name: me, user: {{{user}}}}}]\n\
+         contexts: [{{name: now, context: {{cluster: home, user: me}}}}]\n\
+         current-context: now\n"
+    )
+}
+
+/// Runs `diff` with each kubeconfig and gives all that was said.
+fn told(cases: &[&str]) -> String {
+    let folder = Folder::new();
+    let said = cases.iter().map(|text| {
+        folder.write("config", text);
+        folder.run("config", "diff")
+    });
+    said.collect::<Vec<_>>().join("\n")
+}
+
+const LOST: &str = "
+clusters: [{name: one, cluster: {server: 'https://127.0.0.1:1'}}]
+users: [{name: me, user: {}}]
+contexts:
+- {name: no-cluster, context: {cluster: gone, user: me}}
+- {name: no-user, context: {cluster: one, user: gone}}
+- {name: none, context: {}}
+- {name: empty}
+current-context: gone
+";
+
+#[test]
+fn what_is_named_and_missing_is_an_error_with_the_names_that_exist() {
+    let folder = Folder::new();
+    folder.write("config", LOST);
+    folder.write("empty", "{}");
+    let mut all: Vec<String> = [
+        "",
+        "--context=nope",
+        "--context=none --cluster=nope",
+        "--context=none --cluster=one --user=nope",
+        "--context=no-cluster",
+        "--context=no-user",
+        "--context=none",
+        "--context=empty",
+        "--kubeconfig=nope",
+    ]
+    .map(|words| folder.run("config", &format!("diff {words}")))
+    .into();
+    // Whoever runs in a pod and names another cluster does not mean the pod's.
+    for (list, words) in [("nope:neither", "diff"), ("", "diff --context=nope"), ("", "diff --user=nope"), ("", "diff")]
+    {
+        let mut command = folder.command(list, words);
+        let pod = !(list.is_empty() && words == "diff");
+        command.envs(
+            pod.then_some([("KUBERNETES_SERVICE_HOST", "127.0.0.1"), ("KUBERNETES_SERVICE_PORT", "1")])
+                .into_iter()
+                .flatten(),
+        );
+        all.push(folder.said(&mut command));
+    }
+    expect![[r#"
+        2> error: the current context does not exist
+        2>   caused by: there is no context "gone" in kubeconfig DIR/config
+        2> hint: there is: empty, no-cluster, no-user, none
+        exit 2
+
+        2> error: there is no context "nope" in kubeconfig DIR/config
+        2> hint: there is: empty, no-cluster, no-user, none
+        exit 2
+
+        2> error: there is no cluster "nope" in kubeconfig DIR/config
+        2> hint: there is: one
+        exit 2
+
+        2> error: there is no user "nope" in kubeconfig DIR/config
+        2> hint: there is: me
+        exit 2
+
+        2> error: context "no-cluster" in kubeconfig DIR/config is not complete
+        2>   caused by: there is no cluster "gone" in kubeconfig DIR/config
+        2> hint: there is: one
+        exit 2
+
+        2> error: context "no-user" in kubeconfig DIR/config is not complete
+        2>   caused by: there is no user "gone" in kubeconfig DIR/config
+        2> hint: there is: me
+        exit 2
+
+        2> error: context "none" in kubeconfig DIR/config names no cluster
+        2> hint: name one with --cluster
+        exit 2
+
+        2> error: context "empty" in kubeconfig DIR/config names no cluster
+        2> hint: name one with --cluster
+        exit 2
+
+        2> error: cannot read kubeconfig nope: no such file or directory
+        2> hint: without --kubeconfig the files of $KUBECONFIG are read, or ~/.kube/config
+        exit 2
+
+        2> error: KUBECONFIG names no file that exists: DIR/nope, DIR/neither
+        2> hint: unset KUBECONFIG to use ~/.kube/config, or name a file with --kubeconfig
+        exit 2
+
+        2> error: there is no kubeconfig that could have the context "nope"
+        2> hint: name the file with --kubeconfig or KUBECONFIG
+        exit 2
+
+        2> error: there is no kubeconfig that could have the user "nope"
+        2> hint: name the file with --kubeconfig or KUBECONFIG
+        exit 2
+
+        2> error: there is no kubeconfig, and this is no pod of a cluster
+        2> hint: name a file with --kubeconfig or KUBECONFIG, or a server with --server
+        exit 2
+    "#]]
+    .assert_eq(&all.join("\n"));
+}
+
+#[test]
+fn a_kubeconfig_that_is_empty_or_broken_says_so() {
+    let mut all = told(&[
+        "",
+        "# nothing\n",
+        "current-context: ''\n",
+        "hello",
+        "clusters: [",
+        "{kind: Pod, apiVersion: v1}",
+        "clusters: 5",
+        "clusters: [{cluster: {}}]",
+        "users: [{name: me, user: hello}]",
+        "users: [{name: me, user: {token: 12345}}]",
+        "users: [{name: me}, {name: me}]",
+        "users: [{name: me, user: {exec: {args: x}}}]",
+        "clusters: [{name: home, cluster: {insecure-skip-tls-verify: 'yes'}}]",
+        "\u{0}",
+    ]);
+    let folder = Folder::new();
+    folder.write("file", "");
+    folder.write("half", "");
+    fs::write(folder.path("half"), [0xff, 0xfe, 0x00]).unwrap();
+    for list in [".", "file/below", "half"] {
+        all = [all, folder.run(list, "diff")].join("\n");
+    }
+    expect![[r#"
+        2> error: kubeconfig DIR/config is empty: it has no context, no cluster and no user
+        2> hint: name another file with --kubeconfig or KUBECONFIG, or a server with --server
+        exit 2
+
+        2> error: kubeconfig DIR/config is empty: it has no context, no cluster and no user
+        2> hint: name another file with --kubeconfig or KUBECONFIG, or a server with --server
+        exit 2
+
+        2> error: kubeconfig DIR/config is empty: it has no context, no cluster and no user
+        2> hint: name another file with --kubeconfig or KUBECONFIG, or a server with --server
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: line 1, column 1: a document must be a mapping (key: value), this is text
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: line 2, column 1: did not find expected node content while parsing a flow node
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: it is of kind "Pod" and version "v1", not a Config of version v1
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: clusters must be a list
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: clusters[0] needs a name, which is text
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: user "me": must be a mapping
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: user "me": token must be text; quote what looks like a number
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: two users have the name "me"
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: user "me": exec: args must be a list of texts
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: cluster "home": insecure-skip-tls-verify must be true or false
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/config: line 1, column 1: control character U+0000 is not allowed in YAML; in double quotes it can be escaped
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/.: is a directory
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/file/below: not a directory
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+
+        2> error: cannot read kubeconfig DIR/half: line 1, column 1: the text is UTF-16 (little endian); save it as UTF-8
+        2> hint: repair the file, or name another with --kubeconfig
+        exit 2
+    "#]].assert_eq(&all);
+}
+
+/// What is chosen shows in the address; the files name each other's entries.
+#[test]
+fn a_list_of_kubeconfigs_is_read_as_one() {
+    let folder = Folder::new();
+    let cluster =
+        |name: &str, path: &str| format!("{{name: {name}, cluster: {{server: 'https://127.0.0.1:1/{path}'}}}}");
+    folder.write(
+        "a",
+        &format!("clusters: [{}]\nusers: [{{name: me, user: {{}}}}]\ncurrent-context: ''", cluster("x", "a")),
+    );
+    folder.write("b", &format!(
+        "clusters: [{}, {}]\ncontexts: [{{name: now, context: {{cluster: x}}}}, {{name: other, context: {{cluster: z, user: me}}}}]\n\
+         current-context: now", cluster("x", "b"), cluster("z", "b")));
+    folder.write(
+        "sub/c",
+        "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1', certificate-authority: ca.crt}}]",
+    );
+    let utf16: Vec<u8> =
+        fs::read_to_string(folder.path("b")).unwrap().encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(folder.path("utf16"), [&[0xff, 0xfe], &utf16[..]].concat()).unwrap();
+    let said = [
+        ("a:missing:b", ""),
+        ("b:a", ""),
+        ("a:b", "--context=other"),
+        ("a:b:sub/c", "--cluster=c"),
+        ("utf16", ""),
+        ("a:b", "--server=127.0.0.1:1/typed"),
+        ("a", "--server=127.0.0.1:1/typed"),
+        ("", "--server=127.0.0.1:1/typed"),
+        ("missing:b", "--context= --cluster= --user= --server= --token= --kubeconfig="),
+    ]
+    .map(|(list, words)| folder.run(list, &format!("diff {words}")));
+    let servers = said
+        .iter()
+        .map(|text| text.lines().find(|line| line.contains("reach") || line.contains("read the")).unwrap_or(text));
+    expect![[r#"
+        2>   caused by: cannot reach SERVER/a: the connection was refused
+        2>   caused by: cannot reach SERVER/b: the connection was refused
+        2>   caused by: cannot reach SERVER/b: the connection was refused
+        2> error: cannot read the certificate authority DIR/sub/ca.crt (cluster "c" in kubeconfig DIR/sub/c): no such file or directory
+        2>   caused by: cannot reach SERVER/b: the connection was refused
+        2>   caused by: cannot reach SERVER/typed: the connection was refused
+        2>   caused by: cannot reach SERVER/typed: the connection was refused
+        2>   caused by: cannot reach SERVER/typed: the connection was refused
+        2>   caused by: cannot reach SERVER/b: the connection was refused"#]]
+    .assert_eq(&servers.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn certificates_and_tokens_that_cannot_be_used_are_named_with_their_place() {
+    let wrapped =
+        BASE64_STANDARD.encode("no PEM at all").chars().map(|letter| format!("{letter}\\n")).collect::<String>();
+    let data = |text: &str| BASE64_STANDARD.encode(text);
+    let certificate = data("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    let encrypted = data("-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n");
+    let cases = [
+        kubeconfig("certificate-authority: sub/ca.crt", ""),
+        kubeconfig("certificate-authority-data: '%%%'", ""),
+        kubeconfig(&format!("certificate-authority-data: \"{wrapped}\""), ""),
+        kubeconfig("", "client-certificate: me.crt, client-key: me.key"),
+        kubeconfig("", "client-certificate: config"),
+        kubeconfig("", "client-key-data: AAAA"),
+        kubeconfig("", &format!("client-certificate-data: {certificate}, client-key: config")),
+        kubeconfig("", &format!("client-certificate-data: {certificate}, client-key-data: {encrypted}")),
+        kubeconfig("", "tokenFile: me.token"),
+        kubeconfig("", "token: \"a\\nb\""),
+        kubeconfig("", "token: abc, username: me, password: secret"),
+        kubeconfig("", "auth-provider: {name: gcp}"),
+        kubeconfig("proxy-url: 'ftp://me:secret@proxy'", ""),
+    ];
+    expect![[r#"
+        2> error: cannot read the certificate authority DIR/sub/ca.crt (cluster "home" in kubeconfig DIR/config): no such file or directory
+        2> hint: name another with --certificate-authority
+        exit 2
+
+        2> error: the certificate authority in certificate-authority-data of cluster "home" in kubeconfig DIR/config is not base64
+        2> hint: write it again, or name a file: certificate-authority in the kubeconfig, or --certificate-authority
+        exit 2
+
+        2> error: there is no certificate in the certificate authority in certificate-authority-data of cluster "home" in kubeconfig DIR/config
+        2> hint: it must be text that has a part between -----BEGIN …----- and -----END …-----
+        exit 2
+
+        2> error: cannot read the client certificate DIR/me.crt (user "me" in kubeconfig DIR/config): no such file or directory
+        2> hint: name another with --client-certificate
+        exit 2
+
+        2> error: the client certificate DIR/config (user "me" in kubeconfig DIR/config) has no client key to it
+        2> hint: name one with --client-key
+        exit 2
+
+        2> error: the client key in client-key-data of user "me" in kubeconfig DIR/config has no client certificate to it
+        2> hint: name one with --client-certificate
+        exit 2
+
+        2> error: there is no private key in the client key DIR/config (user "me" in kubeconfig DIR/config)
+        2> hint: it must be text that has a part between -----BEGIN …----- and -----END …-----
+        exit 2
+
+        2> error: the client key in client-key-data of user "me" in kubeconfig DIR/config is encrypted
+        2> hint: decrypt it: openssl pkey -in FILE -out FILE
+        exit 2
+
+        2> error: cannot read the token DIR/me.token (user "me" in kubeconfig DIR/config): no such file or directory
+        2> hint: write the file, or give a token with --token
+        exit 2
+
+        2> error: the token of user "me" in kubeconfig DIR/config has characters that cannot be sent
+        2> hint: a token is one line without blanks
+        exit 2
+
+        2> error: user "me" in kubeconfig DIR/config has a token as well as a user name and a password
+        2> hint: remove one of them
+        exit 2
+
+        2> error: user "me" in kubeconfig DIR/config has an auth-provider "gcp", which is not supported
+        2> hint: use a credential plugin instead (exec)
+        exit 2
+
+        2> error: proxy-url of cluster "home" in kubeconfig DIR/config is no address of a proxy
+        2> hint: it must be http://host:port, https://host:port or socks5://host:port
+        exit 2
+    "#]].assert_eq(&told(&cases.each_ref().map(String::as_str)));
+}
+
+#[test]
+fn flags_that_need_or_exclude_each_other_say_so() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", "token: abc"));
+    folder.write("as", &kubeconfig("", "as-groups: [admins]"));
+    folder.write("insecure", &kubeconfig("insecure-skip-tls-verify: true", "as: somebody"));
+    let ca = rcgen::generate_simple_self_signed(vec!["home".to_owned()]).unwrap().cert.pem();
+    folder.write("ca.crt", &ca);
+    folder.write("both", &kubeconfig("insecure-skip-tls-verify: true, certificate-authority: ca.crt", ""));
+    let said = [
+        ("config", "--as-group=g"),
+        ("config", "--as-uid=7"),
+        ("config", "--as-user-extra=a=b"),
+        ("as", ""),
+        ("config", "--as-user-extra=a"),
+        ("config", "--insecure-skip-tls-verify --certificate-authority=DIR/ca.crt"),
+        ("both", ""),
+        ("config", "--client-certificate=DIR/ca.crt"),
+        ("config", "--client-key=nope"),
+        ("config", "--server=ftp://x"),
+        // These are no errors, but for the port that refuses.
+        ("insecure", "--certificate-authority=DIR/ca.crt --as-group=g"),
+        ("as", "--as=me"),
+    ]
+    .map(|(list, words)| folder.run(list, &format!("diff {words}")));
+    expect![[r#"
+        2> error: --as-group needs a user to impersonate
+        2> hint: name one with --as
+        exit 2
+
+        2> error: --as-uid needs a user to impersonate
+        2> hint: name one with --as
+        exit 2
+
+        2> error: --as-user-extra needs a user to impersonate
+        2> hint: name one with --as
+        exit 2
+
+        2> error: as-groups of user "me" in kubeconfig DIR/as needs a user to impersonate
+        2> hint: name one with --as
+        exit 2
+
+        2> error: invalid value 'a' for '--as-user-extra <KEY=VALUE>': expected KEY=VALUE
+        2> 
+        2> For more information, try '--help'.
+        exit 2
+
+        2> error: --insecure-skip-tls-verify and --certificate-authority exclude each other
+        2> hint: leave --insecure-skip-tls-verify out: the authority is what the certificate is checked against
+        exit 2
+
+        2> error: cluster "home" in kubeconfig DIR/both has both insecure-skip-tls-verify and a certificate authority
+        2> hint: remove insecure-skip-tls-verify: the authority is what the certificate is checked against
+        exit 2
+
+        2> error: the client certificate DIR/ca.crt (--client-certificate) has no client key to it
+        2> hint: name one with --client-key
+        exit 2
+
+        2> error: cannot read the client key nope (--client-key): no such file or directory
+        2> hint: name another with --client-key
+        exit 2
+
+        2> error: --server has an address that is none: "ftp://x"
+        2> hint: it must be https://host:port, or http://host:port
+        exit 2
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the connection was refused
+        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the connection was refused
+        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        exit 5
+    "#]]
+    .assert_eq(&said.join("\n"));
+}
+
+const PLUGIN: &str =
+    "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: ./plugin}";
+
+/// What a plugin prints on standard output is secret: `hush` is in none of it.
+#[test]
+fn a_plugin_that_gives_nothing_says_why_and_nothing_else() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", PLUGIN));
+    let answer = |fields: &str| {
+        format!("echo '{{apiVersion: client.authentication.k8s.io/v1, kind: ExecCredential, {fields}}}'")
+    };
+    let scripts = [
+        "echo hush; echo 'please log in' >&2; exit 7".to_owned(),
+        "kill -9 $$".to_owned(),
+        "echo hush".to_owned(),
+        "echo '{kind: Secret, hush: hush}'".to_owned(),
+        answer("hush: hush").replace("/v1", "/v1beta1"),
+        answer("spec: {hush: hush}"),
+        answer("status: {expirationTimestamp: '2030-01-01T00:00:00Z'}"),
+        answer("status: {clientCertificateData: hush}"),
+        answer("status: {token: hush, expirationTimestamp: hush}"),
+        answer(r#"status: {token: "hu\\nsh"}"#),
+        answer(r"status: {clientCertificateData: hush, clientKeyData: hush}"),
+    ];
+    let said = scripts.map(|script| {
+        folder.script("plugin", &script);
+        folder.run("config", "diff")
+    });
+    assert!(!said.concat().contains("hush"));
+    expect![[r#"
+        2> please log in
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: exit code 7
+        2> hint: what it said stands above; log in again, or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: it was ended by a signal
+        2> hint: what it said stands above; log in again, or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed no ExecCredential
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed no ExecCredential
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config answers with "client.authentication.k8s.io/v1beta1", but the kubeconfig asks for "client.authentication.k8s.io/v1"
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave no status
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave neither a token nor a certificate
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a certificate without a key, or a key without a certificate
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave an expirationTimestamp that is no time
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a token with characters that cannot be sent
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a certificate or a key that is no PEM
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+    "#]].assert_eq(&said.join("\n"));
+}
+
+#[test]
+fn a_plugin_that_cannot_be_run_says_why() {
+    let cases = [
+        PLUGIN.to_owned(),
+        PLUGIN.replace("./plugin}", "'no-such-plugin', installHint: \"get it with:\\n  brew install it\\n\"}"),
+        PLUGIN.replace("./plugin", "config"),
+        PLUGIN.replace("./plugin", "./config"),
+        PLUGIN.replace("IfAvailable", "Always"),
+        PLUGIN.replace("IfAvailable", "Sometimes"),
+        PLUGIN.replace("interactiveMode: IfAvailable,", ""),
+        PLUGIN.replace("/v1,", "/v1alpha1,"),
+        PLUGIN.replace("command: ./plugin", ""),
+        PLUGIN.replace("./plugin", "./plugin, env: [{value: x}]"),
+        PLUGIN.replace("./plugin}", "./plugin}, auth-provider: {name: oidc}"),
+    ];
+    let mut all = told(&cases.each_ref().map(|user| kubeconfig("", user)).each_ref().map(String::as_str));
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", &PLUGIN.replace("IfAvailable", "Always")));
+    let piped = format!("echo '{}' | '{PROGRAM}' diff -f -", crate::program::config());
+    let mut command = Command::new("sh");
+    command.args(["-c", &piped]).env_clear().env("KUBECONFIG", folder.path("config"));
+    all = [all, folder.said(&mut command)].join("\n");
+    expect![[r#"
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: install it, or put the folder it is in on PATH
+        exit 2
+
+        2> error: the credential plugin "no-such-plugin" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: get it with:
+        2>   brew install it
+        exit 2
+
+        2> error: the credential plugin "config" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: install it, or put the folder it is in on PATH
+        exit 2
+
+        2> error: the credential plugin "./config" of user "me" in kubeconfig DIR/config cannot be started: permission denied
+        2> hint: it must be a program: chmod +x, and the right one for this machine
+        exit 2
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config must be able to ask (interactiveMode Always), but standard input is no terminal
+        2> hint: run this in a terminal, and read the Config from a file
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: interactiveMode "Sometimes" is not known
+        2> hint: it can be Never, IfAvailable or Always
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: interactiveMode is missing
+        2> hint: it can be Never, IfAvailable or Always
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: apiVersion "client.authentication.k8s.io/v1alpha1" is not known
+        2> hint: it can be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: command is missing
+        2> hint: name the program that gives the credentials
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: env must be a list of names and values
+        2> hint: env: [{name: NAME, value: TEXT}]
+        exit 2
+
+        2> error: user "me" in kubeconfig DIR/config has an auth-provider as well as a credential plugin (exec)
+        2> hint: remove one of them
+        exit 2
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config must be able to ask (interactiveMode Always), but standard input is read by --filename -
+        2> hint: run this in a terminal, and read the Config from a file
+        exit 2
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn what_needs_no_cluster_starts_no_plugin() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", PLUGIN));
+    folder.script("plugin", "touch DIR/was-run");
+    folder.write("bpfman.json", &crate::program::config());
+    assert!(folder.run("config", "render -q -o name -f bpfman.json").ends_with("exit 0\n"));
+    // Nor does a plain address, which gets no credentials.
+    let said = folder.run("config", "diff --server=http://127.0.0.1:1");
+    assert!(said.contains("the connection was refused"), "{said}");
+    assert!(!folder.path("was-run").exists());
+}
