@@ -32,6 +32,9 @@ pub enum Trouble {
     /// Nobody answers at all.
     #[error("no connection in {} s", CONNECT_LIMIT.as_secs())]
     Silent,
+    /// Somebody answers, and then does not.
+    #[error("the connection was closed before there was an answer")]
+    Closed,
     /// The authority that signed the server's certificate is not trusted.
     #[error("the server's certificate was signed by an authority that is not trusted here")]
     Authority,
@@ -65,8 +68,8 @@ pub enum Trouble {
     #[error("the TLS handshake failed: {0}")]
     Handshake(String),
     /// What is wrong lies between here and the proxy.
-    #[error("the proxy {0}: {1}")]
-    Proxy(String, Box<Trouble>),
+    #[error("the proxy {0} cannot be reached: {1}")]
+    Proxy(String, String),
     /// The proxy wants a password.
     #[error("the proxy {0} wants a user name and a password")]
     ProxyPassword(String),
@@ -98,28 +101,21 @@ impl Server {
     pub(super) fn trouble(&self, error: &(dyn StdError + 'static)) -> Trouble {
         let causes: Vec<_> = chain(error).collect();
         let trouble = causes.iter().rev().find_map(|cause| known(*cause)).unwrap_or_else(|| {
-            // The type is private, its words are not; the proxy's status is not kept.
-            let tunnel =
-                causes.iter().find_map(|cause| cause.to_string().strip_prefix("tunnel error: ").map(str::to_owned));
-            match (tunnel.as_deref(), &self.proxy) {
-                (Some("proxy authorization required"), Some(proxy)) => Trouble::ProxyPassword(proxy.clone()),
-                (Some("unsuccessful"), Some(proxy)) => Trouble::ProxyDenied(proxy.clone()),
-                _ => Trouble::Other(causes.last().map(|cause| without_number(&cause.to_string())).unwrap_or_default()),
-            }
+            Trouble::Other(causes.last().map(|cause| without_number(&cause.to_string())).unwrap_or_default())
         });
-        let on_the_way = |cause: &&&(dyn StdError + 'static)| {
-            let text = cause.to_string();
-            text == "tunnel error: failed to create underlying connection" || text.starts_with("SOCKS error")
-        };
-        match &self.proxy {
-            Some(proxy) if causes.iter().any(|cause| on_the_way(&cause)) => {
-                Trouble::Proxy(proxy.clone(), Box::new(trouble))
+        let Some(proxy) = self.proxy.clone() else { return trouble };
+        // The proxy's status is not kept, and the types are private to hyper-util; their words are not.
+        let words = causes.iter().map(ToString::to_string).find_map(|text| {
+            text.strip_prefix("tunnel error: ").or(text.strip_prefix("SOCKS error: ")).map(str::to_owned)
+        });
+        match (words.as_deref(), trouble) {
+            (None, trouble) => trouble,
+            (Some("failed to create underlying connection"), Trouble::Other(_)) => {
+                Trouble::Proxy(proxy, "no connection can be made".to_owned())
             }
-            // Through an HTTP proxy a plain connection is never made to the server itself.
-            Some(proxy) if matches!(trouble, Trouble::Refused | Trouble::Name) => {
-                Trouble::Proxy(proxy.clone(), Box::new(trouble))
-            }
-            _ => trouble,
+            (Some("failed to create underlying connection"), trouble) => Trouble::Proxy(proxy, trouble.to_string()),
+            (Some("proxy authorization required"), _) => Trouble::ProxyPassword(proxy),
+            _ => Trouble::ProxyDenied(proxy),
         }
     }
 
@@ -150,6 +146,7 @@ impl Trouble {
             Self::Silent => {
                 "check the address, the network and its firewalls; a proxy is named by HTTPS_PROXY or proxy-url"
             }
+            Self::Closed => "try again; if it stays so, check that the address is that of an API server",
             Self::Authority => "name the authority's certificate with --certificate-authority, or in the kubeconfig",
             Self::SelfSigned => {
                 "give the server a certificate that an authority signed, and name that with --certificate-authority"
@@ -178,12 +175,17 @@ fn known(error: &(dyn StdError + 'static)) -> Option<Trouble> {
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(tls(error));
     }
-    if error.to_string() == "dns error" {
-        return Some(Trouble::Name); // a private type of hyper-util
+    match error.to_string().as_str() {
+        "dns error" => return Some(Trouble::Name), // a private type of hyper-util
+        "connection closed before message completed" => return Some(Trouble::Closed), // one of hyper
+        _ => {}
     }
     match error.downcast_ref::<io::Error>()?.kind() {
         io::ErrorKind::ConnectionRefused => Some(Trouble::Refused),
         io::ErrorKind::TimedOut => Some(Trouble::Silent),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            Some(Trouble::Closed)
+        }
         _ => None,
     }
 }

@@ -61,6 +61,8 @@ struct Event {
 
 #[derive(Deserialize)]
 struct User {
+    /// Of who was refused there is none.
+    #[serde(default)]
     username: String,
 }
 

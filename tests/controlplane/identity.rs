@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose,
+    KeyUsagePurpose, date_time_ymd,
 };
 use serde_json::json;
 
@@ -48,7 +48,25 @@ impl Authority {
 
     /// Writes a kubeconfig for the user `name` of the API server at `port` into `folder`.
     pub fn kubeconfig(&self, name: &str, group: Option<&str>, port: u16, folder: &Path) -> Result<PathBuf> {
+        self.kubeconfig_with(CertificateParams::default(), name, group, port, folder)
+    }
+
+    /// The same for a user whose certificate expired on 2020-02-02.
+    pub fn expired_kubeconfig(&self, name: &str, port: u16, folder: &Path) -> Result<PathBuf> {
         let mut params = CertificateParams::default();
+        params.not_before = date_time_ymd(2019, 1, 1);
+        params.not_after = date_time_ymd(2020, 2, 2);
+        self.kubeconfig_with(params, name, None, port, folder)
+    }
+
+    fn kubeconfig_with(
+        &self,
+        mut params: CertificateParams,
+        name: &str,
+        group: Option<&str>,
+        port: u16,
+        folder: &Path,
+    ) -> Result<PathBuf> {
         params.distinguished_name.push(DnType::CommonName, name);
         if let Some(group) = group {
             params.distinguished_name.push(DnType::OrganizationName, group);

@@ -105,6 +105,17 @@ impl Cluster {
         self.try_user(name, rules).unwrap_or_else(|error| panic!("no user {name}: {error:#}"))
     }
 
+    /// Gives the kubeconfig of a user whose certificate has expired.
+    pub fn expired_user(&self, name: &str) -> PathBuf {
+        let made = shared().and_then(|shared| shared.authority.expired_kubeconfig(name, self.api.port, &self.folder));
+        made.unwrap_or_else(|error| panic!("no user {name}: {error:#}"))
+    }
+
+    /// Gives the port of the API server, on loopback.
+    pub fn port(&self) -> u16 {
+        self.api.port
+    }
+
     fn try_user(&self, name: &str, rules: &str) -> Result<PathBuf> {
         const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
         let rules: Vec<Value> = serde_yaml::from_str(rules)?;

@@ -141,7 +141,11 @@ pub(crate) struct Running {
 impl Running {
     /// Starts it as `admin`.
     pub(crate) fn start(cluster: &Cluster, words: &str) -> Self {
-        let mut command = command(cluster.kubeconfig(), words);
+        Self::of(command(cluster.kubeconfig(), words))
+    }
+
+    /// Starts this command.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
         let streams: [(Box<dyn std::io::Read + Send>, _); 2] =

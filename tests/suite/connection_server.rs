@@ -1,0 +1,413 @@
+//! The way to a real API server: who it says is asking, through which proxy, and why there is no way.
+//!
+//! The plugins are scripts that write down that they ran. See `connection` for the reports.
+
+use std::fs;
+use std::path::Path;
+
+use expect_test::expect;
+use jiff::{SignedDuration, Timestamp};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, date_time_ymd};
+use serde_json::{Value, json};
+
+use crate::connection::{Folder, kubeconfig};
+use crate::controlplane::{Cluster, Platform};
+use crate::drift::edit;
+use crate::network::{Proxy, shows, speaks_plainly};
+use crate::program::{Running, prepare, requests, run_as, until};
+
+const PLUGIN: &str =
+    "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: ./bin/plugin}";
+const ACCOUNT: &str = "system:serviceaccount:default:";
+
+/// A cluster with service accounts that may do everything.
+fn with_accounts(names: &[&str]) -> Cluster {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    for name in names {
+        cluster.kubectl_ok(&["create", "serviceaccount", name]);
+    }
+    let all = "--group=system:serviceaccounts";
+    cluster.kubectl_ok(&["create", "clusterrolebinding", "accounts", "--clusterrole=cluster-admin", all]);
+    let can = ["auth", "can-i", "*", "*", "--as=anybody", "--as-group=system:serviceaccounts"];
+    until("the right in force", || cluster.kubectl(&can).status.success().then_some(()));
+    cluster
+}
+
+fn token(cluster: &Cluster, account: &str) -> String {
+    cluster.kubectl_ok(&["create", "token", account]).trim().to_owned()
+}
+
+/// Where the cluster is, as the fields of a kubeconfig, and as flags.
+fn place(cluster: &Cluster) -> (Value, String) {
+    let config: Value = serde_yaml::from_str(&fs::read_to_string(cluster.kubeconfig()).unwrap()).unwrap();
+    let place = config["clusters"][0]["cluster"].clone();
+    let flag = |key: &str| format!(" --{key}={}", place[key].as_str().unwrap());
+    let flags = [flag("server"), flag("certificate-authority")].concat();
+    (place, flags)
+}
+
+/// Writes `config`: this cluster, and a user with these fields.
+fn write_config(cluster: &Cluster, folder: &Folder, user: &str) {
+    let place = place(cluster).0.to_string();
+    folder.write("config", &kubeconfig("", user).replace("{server: 'https://127.0.0.1:1', }", &place));
+}
+
+/// Who the API server took the program for since `mark`, each once in a row.
+fn users(cluster: &Cluster, mark: usize) -> Vec<String> {
+    let mut users: Vec<String> = requests(cluster, mark).into_iter().map(|request| request.user).collect();
+    users.dedup();
+    users
+}
+
+fn credential(status: &Value) -> String {
+    json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}).to_string()
+}
+
+/// A plugin that gives the content of `now`, and puts `next` in its place.
+fn plugin(folder: &Folder, now: &Value, next: &Value) {
+    folder.write("now", &credential(now));
+    folder.write("next", &credential(next));
+    folder.script("bin/plugin", "echo run >>DIR/runs; cat DIR/now; cp DIR/next DIR/now");
+}
+
+fn runs(folder: &Folder) -> usize {
+    fs::read_to_string(folder.path("runs")).unwrap_or_default().lines().count()
+}
+
+#[test]
+fn a_plugin_runs_once_a_command_and_is_told_what_it_asks_for() {
+    let (cluster, folder) = (with_accounts(&["one"]), Folder::new());
+    let asks = "}, provideClusterInfo: true, args: ['a b', c], env: [{name: GREETING, value: hello}], installHint: ''}";
+    write_config(&cluster, &folder, &PLUGIN.replace('}', asks).replacen("}, ", ", ", 1));
+    let answer = credential(&json!({"token": token(&cluster, "one")}));
+    folder.write("answer", &serde_yaml::to_string(&serde_json::from_str::<Value>(&answer).unwrap()).unwrap());
+    let script = "echo run >>DIR/runs; echo \"$GREETING $1 $2\" >DIR/words; echo \"$KUBERNETES_EXEC_INFO\" >DIR/info; cat DIR/answer";
+    folder.script("bin/plugin", script);
+    let mark = cluster.requests().len();
+    assert!(folder.run("config", "apply -q --server-side").ends_with("exit 0\n"));
+    assert_eq!((users(&cluster, mark), runs(&folder)), (vec![format!("{ACCOUNT}one")], 1));
+    assert_eq!(fs::read_to_string(folder.path("words")).unwrap(), "hello a b c\n");
+    let info: Value = serde_json::from_str(&fs::read_to_string(folder.path("info")).unwrap()).unwrap();
+    let place = place(&cluster).0;
+    let authority = fs::read(place["certificate-authority"].as_str().unwrap()).unwrap();
+    let authority = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, authority);
+    let told = json!({"server": place["server"], "certificate-authority-data": authority});
+    let spec = json!({"interactive": false, "cluster": told});
+    assert_eq!(info, json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "spec": spec}));
+}
+
+#[test]
+fn a_plugin_may_give_a_certificate() {
+    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
+    prepare(&cluster);
+    write_config(&cluster, &folder, PLUGIN);
+    let file = |ending| fs::read_to_string(cluster.kubeconfig().with_extension(ending)).unwrap();
+    let status = json!({"clientCertificateData": file("crt"), "clientKeyData": file("key")});
+    plugin(&folder, &status, &json!({}));
+    let mark = cluster.requests().len();
+    assert!(folder.run("config", "apply -q").ends_with("exit 0\n"));
+    assert_eq!((users(&cluster, mark), runs(&folder)), (vec!["admin".to_owned()], 1));
+}
+
+#[test]
+fn a_typed_token_wins_over_plugin_file_and_password() {
+    let (cluster, folder) = (with_accounts(&["one", "two"]), Folder::new());
+    let (typed, other) = (token(&cluster, "one"), token(&cluster, "two"));
+    plugin(&folder, &json!({"token": other}), &json!({"token": other}));
+    folder.write("tokens/two", &format!("{other}\n"));
+    let mut seen = Vec::new();
+    for user in [PLUGIN, "tokenFile: tokens/two", "username: me, password: secret", "token: x, tokenFile: tokens/two"] {
+        write_config(&cluster, &folder, user);
+        for words in [format!("diff --token={typed}"), "diff".to_owned()] {
+            let mark = cluster.requests().len();
+            let said = folder.run("config", &words);
+            let users = users(&cluster, mark).join(", ");
+            seen.push(format!("{users}: {}, plugin runs: {}", said.lines().last().unwrap(), runs(&folder)));
+        }
+    }
+    let mark = cluster.requests().len();
+    folder.run("", &format!("diff --token={typed}{}", place(&cluster).1));
+    seen.push(users(&cluster, mark).join(", "));
+    expect![[r#"
+        system:serviceaccount:default:one: exit 1, plugin runs: 0
+        system:serviceaccount:default:two: exit 1, plugin runs: 1
+        system:serviceaccount:default:one: exit 1, plugin runs: 1
+        system:serviceaccount:default:two: exit 1, plugin runs: 1
+        system:serviceaccount:default:one: exit 1, plugin runs: 1
+        system:anonymous: exit 4, plugin runs: 1
+        system:serviceaccount:default:one: exit 1, plugin runs: 1
+        system:serviceaccount:default:two: exit 1, plugin runs: 1
+        system:serviceaccount:default:one"#]]
+    .assert_eq(&seen.join("\n"));
+}
+
+/// A token that ends is replaced in time, one that is refused at once.
+#[test]
+fn watch_gets_a_new_token_when_the_old_one_ends_or_is_refused() {
+    let (cluster, folder) = (with_accounts(&["one", "two", "three"]), Folder::new());
+    write_config(&cluster, &folder, PLUGIN);
+    let tokens = ["one", "two", "three"].map(|account| token(&cluster, account));
+    let ends = Timestamp::now() + SignedDuration::from_secs(15);
+    plugin(
+        &folder,
+        &json!({"token": tokens[0], "expirationTimestamp": ends.to_string()}),
+        &json!({"token": tokens[1]}),
+    );
+    let mark = cluster.requests().len();
+    let watch = Running::of(folder.command("config", "watch"));
+    watch.says("in sync", 1);
+    let is_near = || Timestamp::now() > ends - SignedDuration::from_secs(10);
+    until("the end of the token", || is_near().then_some(()));
+    edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#);
+    watch.says("in sync", 2);
+    assert_eq!(
+        (users(&cluster, mark), runs(&folder)),
+        (["one", "two"].map(|name| format!("{ACCOUNT}{name}")).into(), 2)
+    );
+    folder.write("now", &credential(&json!({"token": tokens[2]})));
+    cluster.kubectl_ok(&["delete", "serviceaccount", "two"]);
+    let refused = format!("diff --token={}{}", tokens[1], place(&cluster).1);
+    until("the API server knows the account no more", || folder.run("", &refused).ends_with("exit 5\n").then_some(()));
+    edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#);
+    watch.says("in sync", 3);
+    assert_eq!((users(&cluster, mark).pop(), runs(&folder)), (Some(format!("{ACCOUNT}three")), 3));
+}
+
+/// Only the proxy knows the name, which is of no use without it.
+#[test]
+fn the_server_is_reached_through_the_proxy_that_is_named() {
+    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
+    let proxy = Proxy::start(cluster.port(), "200 Connection established");
+    let flags = "diff --server=https://api.invalid:6443 --tls-server-name=localhost";
+    let admin = fs::read_to_string(cluster.kubeconfig()).unwrap();
+    folder.write("admin", &admin);
+    let address = format!("http://me:pass%20word@127.0.0.1:{}", proxy.port);
+    folder.write("proxied", &admin.replace("    server:", &format!("    proxy-url: '{address}'\n    server:")));
+    let mut all = vec![folder.run("proxied", flags), proxy.asked()];
+    let environments = [
+        vec![("HTTPS_PROXY", &*address)],
+        vec![("https_proxy", &*address), ("NO_PROXY", "other.invalid,api.invalid:443,10.0.0.0/8")],
+        vec![("HTTPS_PROXY", &*address), ("NO_PROXY", "invalid")],
+        vec![("HTTPS_PROXY", &*address), ("no_proxy", "api.invalid:6443")],
+        vec![("HTTPS_PROXY", &*address), ("NO_PROXY", "*")],
+        vec![("HTTP_PROXY", &*address)],
+    ];
+    for environment in environments {
+        all.push(folder.said(folder.command("admin", flags).envs(environment)));
+        all.push(proxy.asked());
+    }
+    // An address of this machine is never reached through a proxy.
+    all.push(folder.said(folder.command("admin", "diff").env("HTTPS_PROXY", &address)));
+    all.push(proxy.asked());
+    expect![[r#"
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+
+        CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+
+        CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+
+        CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2> hint: check the address: --server, kubectl config view --minify
+        exit 5
+
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2> hint: check the address: --server, kubectl config view --minify
+        exit 5
+
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2> hint: check the address: --server, kubectl config view --minify
+        exit 5
+
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2> hint: check the address: --server, kubectl config view --minify
+        exit 5
+
+
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, take it from a file with --filename, or choose another with --name
+        exit 4
+
+    "#]]
+    .assert_eq(&all.join("\n").replace(&proxy.port.to_string(), "PORT"));
+}
+
+#[test]
+fn a_proxy_that_leads_nowhere_is_told_from_a_server_that_does_not_answer() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", "").replace("127.0.0.1:1", "api.invalid:6443"));
+    let [denies, asks, dead] = ["403 Forbidden", "407 Proxy Authentication Required", "200 OK"]
+        .map(|answer| Proxy::start(1, answer).port.to_string());
+    let said = [
+        "127.0.0.1:1".to_owned(),
+        format!("http://me:hush@127.0.0.1:{denies}"),
+        format!("127.0.0.1:{asks}"),
+        format!("127.0.0.1:{dead}"),
+        "http://proxy.invalid:3128".to_owned(),
+        "socks5h://127.0.0.1:1".to_owned(),
+        "ftp://me:hush@x".to_owned(),
+    ]
+    .map(|proxy| folder.said(folder.command("config", "diff").env("HTTPS_PROXY", proxy)));
+    assert!(!said.concat().contains("hush"));
+    expect![[r#"
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER cannot be reached: the connection was refused
+        2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER does not let the connection through
+        2> hint: let the proxy allow this server, or go past the proxy with NO_PROXY
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER wants a user name and a password
+        2> hint: write them into the proxy's address: http://user:password@host:port
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: the connection was closed before there was an answer
+        2> hint: try again; if it stays so, check that the address is that of an API server
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://proxy.invalid:3128 cannot be reached: no address is known for this name
+        2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach https://api.invalid:6443: the proxy socks5://SERVER cannot be reached: no connection can be made
+        2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
+        exit 5
+
+        2> error: HTTPS_PROXY is no address of a proxy
+        2> hint: it must be http://host:port, https://host:port or socks5://host:port
+        exit 2
+    "#]].assert_eq(&said.join("\n"));
+}
+
+/// Each of these is what people meet first on a new cluster; each has another way out.
+#[test]
+fn each_trouble_with_tls_has_its_own_words() {
+    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
+    let params = |from, to| {
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned(), "api.invalid".to_owned()]).unwrap();
+        (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1));
+        params
+    };
+    let mut authority = params(2020, 2120);
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let shown = [params(2019, 2020), params(2120, 2121), params(2020, 2120), authority].map(|params| shows(&params));
+    let ca = folder.write("ca.crt", &shown[2].1);
+    let mut words: Vec<String> = shown.iter().map(|(port, _)| format!("--server=https://127.0.0.1:{port}")).collect();
+    let place = place(&cluster).1;
+    words.extend([
+        format!("{place} --tls-server-name=other.invalid"),
+        format!("--server=https://127.0.0.1:{} --certificate-authority={}", cluster.port(), ca.display()),
+        format!("--server=127.0.0.1:{}", speaks_plainly()),
+        format!("--server=http://127.0.0.1:{}", cluster.port()),
+    ]);
+    let said: Vec<String> = words.iter().map(|words| folder.run("", &format!("diff {words}"))).collect();
+    expect![[r#"
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the server's certificate expired on TIME
+        2> hint: renew the server's certificate, or set the clock of this machine right
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the server's certificate is not valid before TIME
+        2> hint: set the clock of this machine right, or the server's
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the server's certificate was signed by an authority that is not trusted here
+        2> hint: name the authority's certificate with --certificate-authority, or in the kubeconfig
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the server shows the certificate of an authority, not one of its own (self-signed)
+        2> hint: give the server a certificate that an authority signed, and name that with --certificate-authority
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the server's certificate is for 127.0.0.1, localhost, not for other.invalid
+        2> hint: if it is the right server, name one of these with --tls-server-name
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: the server's certificate was signed by an authority that is not trusted here
+        2> hint: name the authority's certificate with --certificate-authority, or in the kubeconfig
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach SERVER: what answers there does not speak TLS
+        2> hint: if it is a port for plain HTTP, write http:// in front of the address
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: cannot reach http://SERVER: the server speaks TLS there, and was spoken to in plain HTTP
+        2> hint: write https:// in front of the address
+        exit 5
+    "#]].assert_eq(&said.join("\n"));
+}
+
+#[test]
+fn who_is_not_known_hears_so_and_when_the_certificate_expired() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    let (place, folder) = (place(&cluster).1, Folder::new());
+    let expired = run_as(&cluster.expired_user("late"), "diff");
+    let said = [
+        expired,
+        folder.run("", &format!("diff {place}")),
+        folder.run("", &format!("diff {place} --token=hush")),
+        run_as(cluster.kubeconfig(), "diff --as=somebody --as-group=some"),
+        mixed(&cluster, Path::new("late")),
+    ];
+    expect![[r#"
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: not authenticated at SERVER: the client certificate expired on TIME
+        2> hint: log in again, or choose another identity: --user, --context, --token
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: forbidden: configs.bpfman.io "bpfman-config" is forbidden: User "system:anonymous" cannot get resource "configs" in API group "bpfman.io" at the cluster scope
+        2> hint: ask for the right, or use another identity: --user, --context, --as
+        exit 4
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: not authenticated at SERVER: Unauthorized
+        2> hint: log in again, or choose another identity: --user, --context, --token
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: forbidden: configs.bpfman.io "bpfman-config" is forbidden: User "somebody" cannot get resource "configs" in API group "bpfman.io" at the cluster scope
+        2> hint: ask for the right, or use another identity: --user, --context, --as
+        exit 4
+
+        2> error: the client certificate and the client key do not belong together
+        2> hint: compare --client-certificate and --client-key, or what the kubeconfig's user says
+        exit 2
+    "#]].assert_eq(&said.join("\n"));
+}
+
+/// The certificate of one user with the key of another.
+fn mixed(cluster: &Cluster, other: &Path) -> String {
+    let key = cluster.kubeconfig().with_file_name(other).with_extension("key");
+    run_as(cluster.kubeconfig(), &format!("diff --client-key={}", key.display()))
+}
