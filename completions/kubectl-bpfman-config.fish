@@ -32,7 +32,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s s -l server -d 'Address of the API server, https:// unless it says http://' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -76,7 +76,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s s -l server -d 'Address of the API server, https:// unless it says http://' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -115,7 +115,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s s -l server -d 'Address of the API server, https:// unless it says http://' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -157,7 +157,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s s -l server -d 'Address of the API server, https:// unless it says http://' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -200,7 +200,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s s -l server -d 'Address of the API server, https:// unless it says http://' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -225,7 +225,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s s -l server -d 'Address of the API server, https:// unless it says http://' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r

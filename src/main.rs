@@ -19,7 +19,12 @@ fn main() -> ExitCode {
     let mut ui = Ui::new(cli.global.color, cli.global.quiet);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let ended = match runtime {
-        Ok(runtime) => runtime.block_on(cli.run(&mut ui)),
+        Ok(runtime) => {
+            let ended = runtime.block_on(cli.run(&mut ui));
+            // A name that is looked up or a credential plugin that still runs holds nobody up.
+            runtime.shutdown_background();
+            ended
+        }
         Err(error) => Err(Failure::new(Exit::NoAnswer, error).context("cannot start")),
     };
     let exit = ended.unwrap_or_else(|failure| {

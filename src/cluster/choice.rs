@@ -93,20 +93,15 @@ fn from_kubeconfig(kubeconfig: &Kubeconfig, flags: &Connection) -> Result<Found,
         .hint("name another file with --kubeconfig or KUBECONFIG, or a server with --server"));
     }
     let cluster_flag = flags::text(flags.cluster.as_ref());
-    let name = flags::text(flags.context.as_ref()).or(kubeconfig.current_context());
+    let context_flag = flags::text(flags.context.as_ref());
+    let name = context_flag.or(kubeconfig.current_context());
     let context = match name {
         Some(name) => kubeconfig.find(&CONTEXTS, name).ok_or_else(|| {
             let missing = kubeconfig.missing(&CONTEXTS, name);
-            if flags.context.is_some() { missing } else { missing.context("the current context does not exist") }
+            if context_flag.is_some() { missing } else { missing.context("the current context does not exist") }
         })?,
         None if cluster_flag.is_some() || server_given => Entry::default(),
-        None => {
-            let failure = Failure::usage(format!("{} names no current context", kubeconfig.name()));
-            return Err(match kubeconfig.names(&CONTEXTS) {
-                Some(names) => failure.hint(format!("choose one with --context: {names}")),
-                None => failure.hint("it has no context at all: name a cluster and a user with --cluster and --user"),
-            });
-        }
+        None => return Err(no_context(kubeconfig)),
     };
     let named = |flag: Option<&str>, key| flag.map(str::to_owned).or_else(|| context.text(key));
     let find = |list, flag: Option<&str>, name: &str| {
@@ -125,6 +120,14 @@ fn from_kubeconfig(kubeconfig: &Kubeconfig, flags: &Connection) -> Result<Found,
     let user_flag = flags::text(flags.user.as_ref());
     let user = named(user_flag, "user").map(|name| find(&USERS, user_flag, &name)).transpose()?.unwrap_or_default();
     Ok(Found { origin: name.map(|name| format!("context {name:?}")), cluster, user, in_pod: false })
+}
+
+fn no_context(kubeconfig: &Kubeconfig) -> Failure {
+    let failure = Failure::usage(format!("{} names no current context", kubeconfig.name()));
+    match kubeconfig.names(&CONTEXTS) {
+        Some(names) => failure.hint(format!("choose one with --context: {names}")),
+        None => failure.hint("it has no context at all: name a cluster and a user with --cluster and --user"),
+    }
 }
 
 fn without_kubeconfig(flags: &Connection) -> Result<Found, Failure> {

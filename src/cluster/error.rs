@@ -7,7 +7,8 @@ use http::StatusCode;
 use kube::core::Status;
 use thiserror::Error;
 
-use super::trouble::{HTTPS_EXPECTED, Server, Trouble};
+use super::exec;
+use super::trouble::{HTTPS_EXPECTED, Server, Trouble, chain};
 use crate::exit::Exit;
 
 /// One field that another manager owns with another value.
@@ -135,6 +136,15 @@ impl Error {
             StatusCode::UNAUTHORIZED => Self::unauthenticated(line, server),
             StatusCode::BAD_REQUEST if line == HTTPS_EXPECTED => Self::Unreachable { host, cause: Trouble::Encrypted },
             _ => Self::Unusable { code: code.as_u16(), host, line },
+        }
+    }
+
+    /// Says why no answer came; a plugin that gives no new token is not the server's fault.
+    pub(super) fn of_transport(error: &(dyn std::error::Error + 'static), server: &Server) -> Self {
+        let host = server.address.clone();
+        match chain(error).find_map(|cause| cause.downcast_ref::<exec::Error>()) {
+            Some(error) => Self::Unauthenticated { host, message: error.to_string() },
+            None => Self::Unreachable { host, cause: server.trouble(error) },
         }
     }
 

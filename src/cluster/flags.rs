@@ -22,7 +22,7 @@ pub struct Connection {
     /// Kubeconfig user to use instead of the context's
     #[arg(long, global = true, value_name = "NAME")]
     pub user: Option<String>,
-    /// Address of the API server, https:// unless it says http://
+    /// Address of the API server, https:// unless it says http://; credentials are sent over https:// only
     #[arg(long, short, global = true, value_name = "URL", value_hint = clap::ValueHint::Url)]
     pub server: Option<String>,
     /// Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of

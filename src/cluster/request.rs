@@ -56,7 +56,7 @@ impl Sender {
                 _ => None,
             };
             let Some(wait) = wait.filter(|wait| Instant::now() + *wait <= deadline) else {
-                return answer.map(|(answer, _)| answer).map_err(|error| self.unreachable(&error));
+                return answer.map(|(answer, _)| answer).map_err(|error| Error::of_transport(&error, &self.server));
             };
             attempt += 1;
             sleep(wait).await;
@@ -68,11 +68,6 @@ impl Sender {
         let body = body.collect_bytes().await?.to_vec();
         let warnings = warnings(&parts.headers);
         Ok((Answer { status: parts.status, warnings, body }, parts.headers))
-    }
-
-    /// Says why no answer came.
-    fn unreachable(&self, error: &kube::Error) -> Error {
-        Error::Unreachable { host: self.server.address.clone(), cause: self.server.trouble(error) }
     }
 }
 

@@ -12,8 +12,6 @@ use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::{CertificateError, InvalidMessage, RootCertStore};
 use thiserror::Error;
 
-use super::exec;
-
 /// How long a connection may take to be made, TLS included.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 
@@ -76,9 +74,6 @@ pub enum Trouble {
     /// The proxy does not want to.
     #[error("the proxy {0} does not let the connection through")]
     ProxyDenied(String),
-    /// The credential plugin failed when the token had to be renewed.
-    #[error("no credentials: {0}")]
-    Plugin(String, String),
     /// Anything else, in the words of the innermost cause.
     #[error("{0}")]
     Other(String),
@@ -160,7 +155,6 @@ impl Trouble {
             Self::Proxy(..) => "check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig",
             Self::ProxyPassword(_) => "write them into the proxy's address: http://user:password@host:port",
             Self::ProxyDenied(_) => "let the proxy allow this server, or go past the proxy with NO_PROXY",
-            Self::Plugin(_, hint) => hint,
             Self::Other(_) => "check the address and the network: kubectl config view --minify",
         };
         hint.to_owned()
@@ -169,9 +163,6 @@ impl Trouble {
 
 /// What this one error says, if it is one of those that say something.
 fn known(error: &(dyn StdError + 'static)) -> Option<Trouble> {
-    if let Some(error) = error.downcast_ref::<exec::Error>() {
-        return Some(Trouble::Plugin(error.to_string(), error.hint()));
-    }
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(tls(error));
     }
@@ -180,9 +171,12 @@ fn known(error: &(dyn StdError + 'static)) -> Option<Trouble> {
         "connection closed before message completed" => return Some(Trouble::Closed), // one of hyper
         _ => {}
     }
-    match error.downcast_ref::<io::Error>()?.kind() {
+    let error = error.downcast_ref::<io::Error>()?;
+    match error.kind() {
         io::ErrorKind::ConnectionRefused => Some(Trouble::Refused),
-        io::ErrorKind::TimedOut => Some(Trouble::Silent),
+        // The kernel's own end comes much later than ours, and only to a connection that was there.
+        io::ErrorKind::TimedOut if error.raw_os_error().is_none() => Some(Trouble::Silent),
+        io::ErrorKind::TimedOut => Some(Trouble::Closed),
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
             Some(Trouble::Closed)
         }

@@ -77,7 +77,7 @@ fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, server: &Ser
         | watcher::Error::InitialListFailed(kube::Error::Api(status))
         | watcher::Error::WatchStartFailed(kube::Error::Api(status))
         | watcher::Error::WatchFailed(kube::Error::Api(status)) => status,
-        other => return Error::Unreachable { host: server.address.clone(), cause: server.trouble(other) },
+        other => return Error::of_transport(other, server),
     };
     let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let not_served = || Error::NotServed { resource: resource.qualified(id), api_version: id.api_version.clone() };
