@@ -191,8 +191,8 @@ fn override_cluster(cluster: &mut Entry, flags: &Connection) {
 
 fn override_user(user: &mut Entry, flags: &Connection) {
     if let Some(token) = flags::text(flags.token.as_ref()) {
-        // Who types one means it, whatever else there is.
-        for key in ["auth-provider", "username", "password", "tokenFile", "exec"] {
+        // Who types one means it, whatever else there is; with a token no plugin is asked.
+        for key in ["auth-provider", "username", "password", "tokenFile"] {
             user.fields.remove(key);
         }
         user.set("token", token.into());

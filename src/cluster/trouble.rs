@@ -31,7 +31,7 @@ pub enum Trouble {
     #[error("no connection in {} s", CONNECT_LIMIT.as_secs())]
     Silent,
     /// Somebody answers, and then does not.
-    #[error("the connection was closed before there was an answer")]
+    #[error("the connection was closed by the other side")]
     Closed,
     /// The authority that signed the server's certificate is not trusted.
     #[error("the server's certificate was signed by an authority that is not trusted here")]

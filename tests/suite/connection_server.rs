@@ -2,6 +2,7 @@
 //!
 //! The plugins are scripts that write down that they ran. See `connection` for the reports.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -174,6 +175,19 @@ fn watch_gets_a_new_token_when_the_old_one_ends_or_is_refused() {
     assert_eq!((users(&cluster, mark).pop(), runs(&folder)), (Some(format!("{ACCOUNT}three")), 3));
 }
 
+/// A watch that breaks off says why in the same words as a request.
+#[test]
+fn watch_tells_why_it_has_lost_the_server() {
+    let mut cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let watch = Running::start(&cluster, "watch -q");
+    let before = watch.says("in sync", 1).len();
+    cluster.pause();
+    let said = watch.says("refused", 1);
+    let reasons: BTreeSet<_> = said[before..].lines().filter_map(|line| line.split("SERVER: ").nth(1)).collect();
+    assert_eq!(Vec::from_iter(reasons), ["the connection was closed by the other side", "the connection was refused"]);
+}
+
 /// Only the proxy knows the name, which is of no use without it.
 #[test]
 fn the_server_is_reached_through_the_proxy_that_is_named() {
@@ -282,7 +296,7 @@ fn a_proxy_that_leads_nowhere_is_told_from_a_server_that_does_not_answer() {
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the connection was closed before there was an answer
+        2>   caused by: cannot reach https://api.invalid:6443: the connection was closed by the other side
         2> hint: try again; if it stays so, check that the address is that of an API server
         exit 5
 
