@@ -166,9 +166,9 @@ fn known(error: &(dyn StdError + 'static)) -> Option<Trouble> {
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(tls(error));
     }
-    match error.to_string().as_str() {
-        "dns error" => return Some(Trouble::Name), // a private type of hyper-util
-        "connection closed before message completed" => return Some(Trouble::Closed), // one of hyper
+    match error.to_string() {
+        text if text == "dns error" => return Some(Trouble::Name), // a private type of hyper-util
+        text if text.starts_with("connection closed") => return Some(Trouble::Closed), // two kinds of one type of hyper
         _ => {}
     }
     let error = error.downcast_ref::<io::Error>()?;
