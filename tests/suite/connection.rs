@@ -42,11 +42,11 @@ impl Folder {
         path
     }
 
-    /// The program in this folder, which is HOME too; `list` is KUBECONFIG, whose files lie here.
+    /// The program with this folder as HOME, run in another one; `list` is KUBECONFIG, whose files lie here.
     pub(crate) fn command(&self, list: &str, words: &str) -> Command {
         let mut command = Command::new(PROGRAM);
         command.args(words.split_whitespace().map(|word| word.replace("DIR", self.0.path().to_str().unwrap())));
-        command.env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").current_dir(self.0.path());
+        command.env_clear().env("HOME", self.0.path()).env("PATH", "/usr/bin:/bin").current_dir("/");
         if !list.is_empty() {
             command.env("KUBECONFIG", std::env::join_paths(list.split(':').map(|name| self.path(name))).unwrap());
         }
@@ -202,7 +202,6 @@ fn a_kubeconfig_that_is_empty_or_broken_says_so() {
     ]);
     let folder = Folder::new();
     folder.write("file", "");
-    folder.write("half", "");
     fs::write(folder.path("half"), [0xff, 0xfe, 0x00]).unwrap();
     for list in [".", "file/below", "half"] {
         all = [all, folder.run(list, "diff")].join("\n");
@@ -640,7 +639,7 @@ fn what_needs_no_cluster_starts_no_plugin() {
     folder.write("config", &kubeconfig("", PLUGIN));
     folder.script("plugin", "touch DIR/was-run");
     folder.write("bpfman.json", &crate::program::config());
-    assert!(folder.run("config", "render -q -o name -f bpfman.json").ends_with("exit 0\n"));
+    assert!(folder.run("config", "render -q -o name -f DIR/bpfman.json").ends_with("exit 0\n"));
     // Nor does a plain address, which gets no credentials.
     let said = folder.run("config", "diff --server=http://127.0.0.1:1");
     assert!(said.contains("the connection was refused"), "{said}");
