@@ -94,7 +94,12 @@ impl List {
         let mut names = Vec::new();
         for (position, entry) in entries.iter().enumerate() {
             let name = entry.get("name").and_then(Value::as_str);
-            let name = name.ok_or_else(|| format!("{}[{position}] needs a name, which is text", self.key))?;
+            let name = name.ok_or_else(|| {
+                format!(
+                    "{}[{position}] needs a name, which is text (quoted, if it looks like a number or like yes and no)",
+                    self.key
+                )
+            })?;
             if names.contains(&name) {
                 return Err(format!("two {} have the name {name:?}", self.key));
             }
@@ -116,7 +121,7 @@ fn check_fields(value: &Value, fields: &[(&str, Shape)]) -> Result<(), String> {
         let value = content.get(*key).unwrap_or(&Value::Null);
         let texts = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
         let (fits, wanted) = match shape {
-            Shape::Text => (value.is_string(), "text; quote what looks like a number"),
+            Shape::Text => (value.is_string(), "text; quote what looks like a number, or like yes and no"),
             Shape::Flag => (value.is_boolean(), "true or false"),
             Shape::Texts => (texts(value), "a list of texts"),
             Shape::Mapping | Shape::Exec => (value.is_object(), "a mapping"),

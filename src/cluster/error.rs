@@ -139,13 +139,17 @@ impl Error {
         }
     }
 
-    /// Says why no answer came; a plugin that gives no new token is not the server's fault.
+    /// Says why no answer came; that there is no new token to send is not the server's fault.
     pub(super) fn of_transport(error: &(dyn std::error::Error + 'static), server: &Server) -> Self {
         let host = server.address.clone();
-        match chain(error).find_map(|cause| cause.downcast_ref::<exec::Error>()) {
-            Some(error) => Self::Unauthenticated { host, message: error.to_string() },
-            None => Self::Unreachable { host, cause: server.trouble(error) },
+        if let Some(error) = chain(error).find_map(|cause| cause.downcast_ref::<exec::Error>()) {
+            return Self::Unauthenticated { host, message: error.to_string() };
         }
+        if chain(error).find_map(|cause| cause.downcast_ref::<kube::client::AuthError>()).is_some() {
+            let cause = chain(error).last().map(ToString::to_string).unwrap_or_default();
+            return Self::Unauthenticated { host, message: format!("the auth-provider gave no token: {cause}") };
+        }
+        Self::Unreachable { host, cause: server.trouble(error) }
     }
 
     /// The server does not say that a certificate has expired, which is by far the most frequent reason.

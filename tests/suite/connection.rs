@@ -235,7 +235,7 @@ fn a_kubeconfig_that_is_empty_or_broken_says_so() {
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 
-        2> error: cannot read kubeconfig DIR/config: clusters[0] needs a name, which is text
+        2> error: cannot read kubeconfig DIR/config: clusters[0] needs a name, which is text (quoted, if it looks like a number or like yes and no)
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 
@@ -243,7 +243,7 @@ fn a_kubeconfig_that_is_empty_or_broken_says_so() {
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 
-        2> error: cannot read kubeconfig DIR/config: user "me": token must be text; quote what looks like a number
+        2> error: cannot read kubeconfig DIR/config: user "me": token must be text; quote what looks like a number, or like yes and no
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 
