@@ -7,7 +7,7 @@ use http::StatusCode;
 use kube::core::Status;
 use thiserror::Error;
 
-use super::exec;
+use super::access::exec;
 use super::trouble::{HTTPS_EXPECTED, Server, Trouble, chain};
 use crate::exit::Exit;
 

@@ -2,19 +2,11 @@
 //!
 //! Objects go out and come back as JSON values, so that no field is lost in a type; errors are sorted once, here.
 
-mod choice;
-mod connect;
-mod entry;
+mod access;
 mod error;
-mod exec;
-mod flags;
-mod identity;
-mod kubeconfig;
 mod objects;
-mod proxy;
 mod request;
 mod resources;
-mod tokens;
 mod trouble;
 mod watch;
 
@@ -22,10 +14,9 @@ use std::collections::HashMap;
 
 use tokio::sync::Mutex;
 
-pub use self::choice::{Choice, choose};
+pub use self::access::{Choice, Connection, choose};
 pub(crate) use self::error::count;
 pub use self::error::{Cause, Error};
-pub use self::flags::Connection;
 pub use self::objects::{Applied, Send};
 pub use self::resources::{Resource, Served};
 pub use self::trouble::Trouble;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::entry::Entry;
 use super::exec::Plugin;
 use super::tokens::{TokenFile, header};
-use super::trouble::io_words;
+use crate::cluster::trouble::io_words;
 use crate::failure::Failure;
 
 const PEM: &str = "it must be text that has a part between -----BEGIN …----- and -----END …-----";

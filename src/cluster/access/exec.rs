@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use super::entry::Entry;
 use super::tokens::header;
-use super::trouble::io_words;
+use crate::cluster::trouble::io_words;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::yaml;
@@ -59,9 +59,9 @@ pub(super) struct Credential {
 /// Why a plugin gave nothing.
 #[derive(Debug, Error)]
 #[error("{name} {problem}")]
-pub(super) struct Error {
+pub(in crate::cluster) struct Error {
     name: String,
-    pub(super) problem: Problem,
+    problem: Problem,
     install_hint: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub(super) enum Problem {
 
 impl Error {
     /// How a command ends that got no credentials.
-    pub(super) fn exit(&self) -> Exit {
+    pub(in crate::cluster) fn exit(&self) -> Exit {
         match self.problem {
             Problem::Missing | Problem::Start(_) | Problem::Input(_) => Exit::Usage,
             _ => Exit::NoAnswer,
@@ -104,7 +104,7 @@ impl Error {
     }
 
     /// What helps.
-    pub(super) fn hint(&self) -> String {
+    pub(in crate::cluster) fn hint(&self) -> String {
         match &self.problem {
             Problem::Missing => match &self.install_hint {
                 Some(hint) => hint.trim().to_owned(),

@@ -14,10 +14,11 @@ use tower::buffer::BufferLayer;
 
 use super::choice::Choice;
 use super::identity::Identity;
-use super::request::Sender;
+use super::proxy;
 use super::tokens::Tokens;
-use super::trouble::{Server, chain};
-use super::{Cluster, proxy};
+use crate::cluster::Cluster;
+use crate::cluster::request::Sender;
+use crate::cluster::trouble::{Server, chain};
 use crate::failure::Failure;
 
 impl Cluster {

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use tower::{BoxError, Layer, Service};
 
 use super::exec::{Credential, Plugin, Problem};
-use super::trouble::io_words;
+use crate::cluster::trouble::io_words;
 
 /// How long before its end a token is replaced: a request may be under way for a while.
 const MARGIN: SignedDuration = SignedDuration::from_secs(10);
