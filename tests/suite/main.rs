@@ -18,6 +18,7 @@ mod entries;
 mod compare;
 mod completions;
 mod config;
+mod config_file;
 mod controlplane_itself;
 mod drift;
 mod first_use;
