@@ -128,7 +128,7 @@ impl Pass<'_> {
             (Some(source), input.platform(served.as_ref(), ui))
         };
         let Some(source) = source else { return Ok(self.tally.exit) };
-        let manifests = input.render(&source.config, platform, ui)?.manifests;
+        let manifests = input.render(&source, platform, ui)?;
         let live = read_live(self.cluster, &manifests).await;
         self.apply(&manifests, &live, ui).await;
         if let Some(exit) = self.stop.requested() {

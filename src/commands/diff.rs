@@ -53,7 +53,7 @@ pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui
             (source, served?)
         }
     };
-    let manifests = input.render(&source.config, input.platform(served.as_ref(), ui), ui)?.manifests;
+    let manifests = input.render(&source, input.platform(served.as_ref(), ui), ui)?;
     Ok(compare(args, &cluster, &manifests, ui).await)
 }
 

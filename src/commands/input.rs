@@ -11,7 +11,7 @@ use crate::cluster::{self, Cluster, Connection, Served};
 use crate::config::{self, Config, Origin};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::manifest::ObjectId;
+use crate::manifest::{Manifest, ObjectId};
 use crate::problem::Problem;
 use crate::render::{self, Platform, Rendered};
 use crate::templates::Templates;
@@ -81,6 +81,16 @@ pub struct Source {
     pub config: Config,
     /// The object as it stands in the file or on the server.
     pub object: Value,
+    /// Where the overrides stand in the file.
+    overrides: Vec<Problem>,
+}
+
+impl Source {
+    /// What rendering says about the Config, with its place in the file.
+    fn located(&self, problem: Problem) -> Problem {
+        let place = self.overrides.iter().find(|place| problem.file.is_none() && place.path == problem.path);
+        place.map(|place| Problem { message: problem.message.clone(), ..place.clone() }).unwrap_or(problem)
+    }
 }
 
 impl File {
@@ -148,7 +158,8 @@ impl Input {
             .with_context(|| format!("cannot read {name}"))
             .map_err(|error| Failure::new(Exit::Input, error))?;
         let read = config::file::read(&name, &bytes, &self.name).map_err(Failure::input)?;
-        self.checked(read.config, read.object, &read.warnings, ui)
+        let source = Source { config: read.config, object: read.object, overrides: read.overrides };
+        self.checked(source, &read.warnings, ui)
     }
 
     /// Reads the cluster's Config and checks it; none when there is none of that name.
@@ -187,10 +198,11 @@ impl Input {
         let read = Config::read(&object, &self.name, Origin::Live);
         let (config, warnings) =
             read.map_err(|problems| Failure::input(problems).context(format!("{} is wrong", config_id(&self.name))))?;
-        self.checked(config, object, &warnings, ui)
+        self.checked(Source { config, object, overrides: Vec::new() }, &warnings, ui)
     }
 
-    fn checked(&self, config: Config, object: Value, warnings: &[Problem], ui: &Ui) -> Result<Source, Failure> {
+    fn checked(&self, source: Source, warnings: &[Problem], ui: &Ui) -> Result<Source, Failure> {
+        let config = &source.config;
         for warning in warnings {
             ui.warning(&warning.to_string());
         }
@@ -201,7 +213,7 @@ impl Input {
             ))
             .hint("leave --namespace out, or change spec.namespace"));
         }
-        Ok(Source { config, object })
+        Ok(source)
     }
 
     /// Renders and says nothing but what is wrong.
@@ -217,15 +229,15 @@ impl Input {
     }
 
     /// Renders; says what is left out and why.
-    pub fn render(&self, config: &Config, platform: Platform, ui: &Ui) -> Result<Rendered, Failure> {
-        let rendered = self.check_render(config, platform)?;
-        for warning in &rendered.warnings {
-            ui.warning(&warning.to_string());
+    pub fn render(&self, source: &Source, platform: Platform, ui: &Ui) -> Result<Vec<Manifest>, Failure> {
+        let rendered = self.check_render(&source.config, platform)?;
+        for warning in rendered.warnings {
+            ui.warning(&source.located(warning).to_string());
         }
         for id in &rendered.unmanaged {
             ui.note(&format!("{id} skipped (unmanaged)"));
         }
-        Ok(rendered)
+        Ok(rendered.manifests)
     }
 }
 

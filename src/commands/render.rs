@@ -64,7 +64,7 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
         let (source, served) = input.read_cluster(&cluster, ui).await?;
         (source, input.platform(served.as_ref(), ui))
     };
-    let manifests = input.render(&source.config, platform, ui)?.manifests;
+    let manifests = input.render(&source, platform, ui)?;
     match &args.output_dir {
         Some(directory) => write_files(directory, args.output, &manifests)?,
         None => ui.document(&text(args.output, &manifests)),

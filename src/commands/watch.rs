@@ -56,7 +56,7 @@ pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut 
     // Whatever is wrong from the start ends the command at once, with its own exit code.
     let (first, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
     let platform = input.platform(served?.as_ref(), ui);
-    input.render(&first?.config, platform, ui)?;
+    input.render(&first?, platform, ui)?;
     let behaviour = Behaviour {
         options: Options {
             force: args.force_conflicts,
@@ -70,9 +70,9 @@ pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut 
     let ui = RefCell::new(ui);
     let render = |object: &serde_json::Value| {
         let ui = ui.borrow();
-        let config = input.check(object.clone(), &ui)?.config;
-        let manifests = input.render(&config, platform, &ui)?.manifests;
-        Ok((config, manifests))
+        let source = input.check(object.clone(), &ui)?;
+        let manifests = input.render(&source, platform, &ui)?;
+        Ok((source.config, manifests))
     };
     let tell = |event: Event<'_>| log::event(&event, Timestamp::now(), args.output, &mut ui.borrow_mut());
     let watch = Watch::new(&cluster, config_id(&input.name), behaviour, Box::new(render), Box::new(tell));

@@ -5,7 +5,10 @@ use serde_json::Value;
 use super::{Config, KIND, Origin};
 use crate::path::{FieldPath, Step};
 use crate::problem::Problem;
-use crate::yaml;
+use crate::yaml::{self, Text};
+
+/// Problems that are told one by one: to find the place of each, the text is read again.
+const MOST_PROBLEMS: usize = 100;
 
 /// A Config from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,39 +19,74 @@ pub struct FromFile {
     pub object: Value,
     /// What is worth a warning.
     pub warnings: Vec<Problem>,
+    /// Where each override stands: only rendering tells whether it has an effect.
+    pub overrides: Vec<Problem>,
 }
 
 /// Reads the one Config of a file, YAML or JSON, alone or in a list; `file` is how messages name it.
 pub fn read(file: &str, text: &[u8], expected_name: &str) -> Result<FromFile, Vec<Problem>> {
-    let documents = yaml::read(text).map_err(|error| {
-        let place = (Some(error.line()), Some(error.column()));
-        let problem = Problem { line: place.0, column: place.1, ..Problem::in_file(file, error.problem().to_string()) };
-        let is_text = !matches!(error.problem(), yaml::Problem::Encoding(_) | yaml::Problem::NotUtf8);
-        vec![if is_text { problem.quoting(&String::from_utf8_lossy(text)) } else { problem }]
-    })?;
-    let place = |problem: Problem, document: usize, prefix: &FieldPath| {
-        let path = FieldPath(prefix.0.iter().chain(&problem.path.0).cloned().collect());
-        let (line, column) = yaml::locate(text, document, &path).unzip();
-        Problem { file: Some(file.to_owned()), line, column, ..problem }
-    };
-    let mut objects = Vec::new();
-    for (document, read) in documents.into_iter().enumerate() {
-        let is_list = read.value.get("items").is_some_and(Value::is_array);
-        for (item, object) in yaml::unwrap_list(read.value).into_iter().enumerate() {
+    let (object, place) = only_object(file, text)?;
+    match Config::read(&object, expected_name, Origin::File) {
+        Ok((config, warnings)) => {
+            let path = FieldPath::default().field("spec").field("overrides");
+            let entry = |position| place.of(Problem::at(path.join(Step::Index(position)), ""));
+            let overrides = (0..config.overrides.len()).map(entry).collect();
+            Ok(FromFile { config, object, warnings: place.locate(warnings), overrides })
+        }
+        Err(problems) => Err(place.locate(problems)),
+    }
+}
+
+/// Where an object stands.
+struct Place<'a> {
+    file: &'a str,
+    text: Text<'a>,
+    /// The steps from the document to the object.
+    prefix: FieldPath,
+}
+
+/// Reads to the end of the file, but keeps no more than one document and one object.
+fn only_object<'a>(file: &'a str, text: &'a [u8]) -> Result<(Value, Place<'a>), Vec<Problem>> {
+    let (mut count, mut only) = (0_usize, None);
+    for document in yaml::documents(text) {
+        let document = document.map_err(|error| vec![syntax(file, text, &error)])?;
+        let is_list = document.value.get("items").is_some_and(Value::is_array);
+        for (item, object) in yaml::unwrap_list(document.value).into_iter().enumerate() {
             let steps = [Step::Field("items".to_owned()), Step::Index(item)];
-            objects.push((document, FieldPath(if is_list { steps.to_vec() } else { Vec::new() }), object));
+            let prefix = FieldPath(if is_list { steps.to_vec() } else { Vec::new() });
+            // A second one makes both of no use.
+            only = (count == 0).then_some((object, Place { file, text: document.text, prefix }));
+            count += 1;
         }
     }
-    let [(document, prefix, object)] = <[_; 1]>::try_from(objects).map_err(|objects| {
-        vec![Problem::in_file(file, format!("expected one {KIND}, found {} objects", objects.len()))]
-    })?;
-    let located = |problems: Vec<Problem>| {
-        let mut located: Vec<Problem> = problems.into_iter().map(|problem| place(problem, document, &prefix)).collect();
-        located.sort_by_key(Problem::place);
-        located
-    };
-    match Config::read(&object, expected_name, Origin::File) {
-        Ok((config, warnings)) => Ok(FromFile { config, object, warnings: located(warnings) }),
-        Err(problems) => Err(located(problems)),
+    let message = format!("expected one {KIND}, found {count} objects");
+    only.ok_or_else(|| vec![Problem::in_file(file, message)])
+}
+
+fn syntax(file: &str, text: &[u8], error: &yaml::Error) -> Problem {
+    let (line, column) = (Some(error.line()), Some(error.column()));
+    let problem = Problem { line, column, ..Problem::in_file(file, error.problem().to_string()) };
+    match error.problem() {
+        yaml::Problem::Encoding(_) | yaml::Problem::NotUtf8 => problem,
+        _ => problem.quoting(&String::from_utf8_lossy(text)),
+    }
+}
+
+impl Place<'_> {
+    /// The problem, with its place in the file.
+    fn of(&self, problem: Problem) -> Problem {
+        let path = FieldPath(self.prefix.0.iter().chain(&problem.path.0).cloned().collect());
+        let (line, column) = self.text.locate(&path);
+        Problem { file: Some(self.file.to_owned()), line: Some(line), column: Some(column), ..problem }
+    }
+
+    fn locate(&self, problems: Vec<Problem>) -> Vec<Problem> {
+        let untold = problems.len().saturating_sub(MOST_PROBLEMS);
+        let mut told: Vec<Problem> = problems.into_iter().take(MOST_PROBLEMS).map(|problem| self.of(problem)).collect();
+        told.sort_by_key(Problem::place);
+        if untold > 0 {
+            told.push(Problem::in_file(self.file, format!("{untold} more are not shown")));
+        }
+        told
     }
 }

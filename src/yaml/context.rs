@@ -13,8 +13,8 @@ use crate::path::Step;
 /// Levels of a document; `serde_yaml` and `serde_json` end at 128.
 pub(super) const DEEPEST: usize = 100;
 
-/// Keys and values of one document: the parser takes 40 MB for them.
-pub(super) const MOST_NODES: usize = 200_000;
+/// Keys and values of one document: the parser takes 20 MB for them, and as much again is made of them.
+pub(super) const MOST_NODES: usize = 100_000;
 
 /// What stopped the reading. A mapping's keys are only looked up again for their lines once there is something to say about them.
 pub(super) enum Found {
@@ -76,7 +76,7 @@ impl<'text> Context<'text> {
     pub(super) fn spend<E: serde::de::Error>(&self, bytes: usize) -> Result<(), E> {
         self.nodes.set(self.nodes.get() + 1);
         if self.nodes.get() > MOST_NODES {
-            return Err(self.problem(Problem::Nodes(MOST_NODES)));
+            return Err(self.problem(Problem::Nodes));
         }
         let room = self.room.get().checked_sub(bytes + 1).ok_or_else(|| self.problem(Problem::Aliases))?;
         self.room.set(room);

@@ -101,8 +101,8 @@ pub enum Problem {
     #[error("nested more than {0} levels deep")]
     Deep(usize),
     /// More keys and values than fit in a bounded memory.
-    #[error("the document has more than {0} keys and values")]
-    Nodes(usize),
+    #[error("the document has too many keys and values")]
+    Nodes,
     /// An alias bomb.
     #[error("aliases make this document much larger than its text")]
     Aliases,

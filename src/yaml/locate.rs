@@ -9,24 +9,32 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::Value;
 
 use super::parse::{json_place, place};
-use super::stream::documents;
+use super::stream::{Piece, documents};
 use crate::path::{FieldPath, Step};
 
-/// Tells line and column, from 1, of the value at `path` in the document of that number (from 0): of its key, if it has one.
-///
-/// Where the text does not hold the path (a field that is missing, or merged in), the value that should hold it is told instead. None
-/// when there is no such document.
-pub fn locate(text: &[u8], document: usize, path: &FieldPath) -> Option<(usize, usize)> {
-    let mut sources = documents(text);
-    for _ in 0..document {
-        sources.next_source()?.ok()?;
+/// The text that one document was read from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Text<'text> {
+    pub(super) piece: Piece<'text>,
+    pub(super) is_json: bool,
+}
+
+impl Text<'_> {
+    /// Tells line and column of the file, from 1, of the value at `path`, which goes by fields and indices: of its key, if it has one.
+    ///
+    /// Where the text does not hold the path (a field that is missing, or merged in), the value that should hold it is told instead.
+    pub fn locate(&self, path: &FieldPath) -> (usize, usize) {
+        let Piece { text, line: first_line, column: first_column } = self.piece;
+        let (line, column) = if self.is_json { in_json(text, &path.0) } else { in_yaml(text, &path.0) };
+        (first_line + line - 1, if line == 1 { first_column + column } else { column })
     }
-    let source = sources.next_source()?.ok()?;
-    let steps = by_index(&source.value, path);
-    let (line, column) =
-        if source.is_json { in_json(source.piece.text, &steps) } else { in_yaml(source.piece.text, &steps) };
-    let first_column = if line == 1 { source.piece.column } else { 0 };
-    Some((source.piece.line + line - 1, first_column + column))
+}
+
+/// Tells the place of the value at any `path`, as [`Text::locate`] does, in the document of that number (from 0). None when there is no
+/// such document.
+pub fn locate(text: &[u8], document: usize, path: &FieldPath) -> Option<(usize, usize)> {
+    let document = documents(text).nth(document)?.ok()?;
+    Some(document.text.locate(&FieldPath(by_index(&document.value, path))))
 }
 
 /// Turns the items that are named by keys or value into indices.

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 pub use error::{Error, Problem};
 pub use list::unwrap_list;
-pub use locate::locate;
+pub use locate::{Text, locate};
 pub use quote::double_quoted;
 pub use stream::{Documents, documents};
 pub use write::{Line, lines, to_string};
@@ -35,14 +35,16 @@ pub const LARGEST_DOCUMENT: usize = 3 << 20;
 
 /// A document that has content.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Document {
+pub struct Document<'text> {
     /// Always an object.
     pub value: Value,
     /// The line of its first content, from 1.
     pub line: usize,
+    /// What it was read from.
+    pub text: Text<'text>,
 }
 
 /// Reads all documents of a file, YAML or JSON; those without content are left out.
-pub fn read(text: &[u8]) -> Result<Vec<Document>, Error> {
+pub fn read(text: &[u8]) -> Result<Vec<Document<'_>>, Error> {
     documents(text).collect()
 }

@@ -6,11 +6,12 @@
 use serde_json::Value;
 
 use super::error::{Error, Problem};
+use super::locate::Text;
 use super::parse;
 use super::{Document, LARGEST_FILE};
 
 /// A part of the input and where it begins.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Piece<'text> {
     pub(super) text: &'text str,
     /// The line of its first character, from 1.
@@ -61,14 +62,6 @@ impl Piece<'_> {
     }
 }
 
-/// A document and the text it was read from.
-pub(super) struct Source<'text> {
-    pub(super) value: Value,
-    pub(super) piece: Piece<'text>,
-    pub(super) is_json: bool,
-    line: usize,
-}
-
 /// The documents of a file, read one at a time; ends after the first error.
 pub struct Documents<'text> {
     /// What is not cut yet.
@@ -87,29 +80,23 @@ pub fn documents(text: &[u8]) -> Documents<'_> {
     }
 }
 
-impl Iterator for Documents<'_> {
-    type Item = Result<Document, Error>;
+impl<'text> Iterator for Documents<'text> {
+    type Item = Result<Document<'text>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let source = self.next_source()?;
-        Some(source.map(|source| Document { value: source.value, line: source.line }))
+        if let Some(error) = self.error.take() {
+            return Some(Err(error));
+        }
+        let document = self.read_next().transpose()?;
+        if document.is_err() {
+            (self.rest, self.json) = (None, None);
+        }
+        Some(document)
     }
 }
 
 impl<'text> Documents<'text> {
-    /// The next document, with its text.
-    pub(super) fn next_source(&mut self) -> Option<Result<Source<'text>, Error>> {
-        if let Some(error) = self.error.take() {
-            return Some(Err(error));
-        }
-        let source = self.read_next().transpose()?;
-        if source.is_err() {
-            (self.rest, self.json) = (None, None);
-        }
-        Some(source)
-    }
-
-    fn read_next(&mut self) -> Result<Option<Source<'text>>, Error> {
+    fn read_next(&mut self) -> Result<Option<Document<'text>>, Error> {
         loop {
             let (value, piece, content, is_json) = if let Some(content) = self.json.take().and_then(Piece::content) {
                 let (value, length) = parse::json(content)?;
@@ -126,7 +113,9 @@ impl<'text> Documents<'text> {
             };
             match value {
                 Value::Null => {}
-                Value::Object(_) => return Ok(Some(Source { value, piece, is_json, line: content.line })),
+                Value::Object(_) => {
+                    return Ok(Some(Document { value, line: content.line, text: Text { piece, is_json } }));
+                }
                 other => return Err(content.error(Problem::Root(kind(&other)))),
             }
         }

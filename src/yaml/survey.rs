@@ -16,6 +16,9 @@ const SMALL: usize = 64 << 10;
 /// Open brackets that do no harm: two seconds for the largest document.
 const FEW_BRACKETS: usize = 500;
 
+/// How many nodes more than a scalar a mapping takes the memory of.
+const MAPPING: usize = 3;
+
 /// Refuses a large text that is deep, that has very many nodes, or that hides whether it does.
 pub(super) fn survey(piece: Piece<'_>) -> Result<(), Error> {
     if is_harmless(piece.text) {
@@ -27,15 +30,19 @@ pub(super) fn survey(piece: Piece<'_>) -> Result<(), Error> {
             Ok(event) => event,
             Err(error) => return unsurveyed(piece, &error),
         };
+        nodes += 1;
         match event {
-            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceStart(..) => depth += 1,
+            Event::MappingStart(..) => {
+                depth += 1;
+                nodes += MAPPING;
+            }
             Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
             _ => {}
         }
-        nodes += 1;
         let problem = match (depth > DEEPEST, nodes > MOST_NODES) {
             (true, _) => Problem::Deep(DEEPEST),
-            (false, true) => Problem::Nodes(MOST_NODES),
+            (false, true) => Problem::Nodes,
             (false, false) => continue,
         };
         return Err(error_at(piece, &span.start, problem));

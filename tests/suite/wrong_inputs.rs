@@ -178,6 +178,10 @@ fn every_kind_of_wrong_input_is_named_with_its_place() {
     for (what, words) in FLAGS {
         tell(what, &run(folder.path(), words, b""));
     }
+    let overrides = "  overrides:\n  - {apiVersion: v1, kind: ConfigMap, namespace: bpfman, name: bpfman-config, unmanaged: true}\n  \
+        - {apiVersion: v1, kind: Service, namespace: bpfman, name: none, unmanaged: true}\n  configuration";
+    let without_effect = CONFIG.replace("  configuration", overrides).replace("max_retries", "max_retrys");
+    tell("no error, but worth a warning", &run(folder.path(), "render -f - -o name", without_effect.as_bytes()));
     tell("on standard input", &run(folder.path(), "render -f -", b"spec: [a\n"));
     tell("for a machine", &run(folder.path(), "render -q -f - -o json", &CONFIG.replace("8175", "0").into_bytes()));
     expect_file!["../golden/wrong-inputs.txt"].assert_eq(&said);

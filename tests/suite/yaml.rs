@@ -371,8 +371,8 @@ fn what_costs_too_much_is_refused_at_once() {
         error: line 1, column 103: nested more than 100 levels deep
         error: line 2, column 201: nested more than 100 levels deep
         error: line 1, column 1: the document has more than 3145728 bytes
-        error: line 1, column 399995: the document has more than 200000 keys and values
-        error: line 1, column 400002: the document has more than 200000 keys and values
+        error: line 1, column 199989: the document has too many keys and values
+        error: line 1, column 200002: the document has too many keys and values
         error: line 3, column 1: the document has more than 3145728 bytes
         error: line 1, column 1: the document has more than 3145728 bytes
         error: line 1, column 1: the file has more than 20000000 bytes"#]]

@@ -175,7 +175,8 @@ fn double_quotes_hold_any_string_in_one_line_of_ascii() {
     for _ in 0..20_000 {
         let text = hostile.text();
         let quoted = yaml::double_quoted(&text);
-        let read = yaml::read(format!("{{x: {quoted}}}").as_bytes()).unwrap();
+        let written = format!("{{x: {quoted}}}");
+        let read = yaml::read(written.as_bytes()).unwrap();
         assert!(quoted.bytes().all(|byte| matches!(byte, b' '..=b'~')), "{quoted}");
         assert_eq!(read[0].value, json!({"x": text}), "{quoted}");
     }

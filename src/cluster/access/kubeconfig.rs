@@ -61,7 +61,8 @@ fn read_file(path: &Path) -> Result<Option<File>, Failure> {
         Err(error) => return Err(wrong(io_words(&error))),
     };
     // Only the first document counts, as for kubectl.
-    let document = yaml::documents(&utf8(bytes)).next().transpose().map_err(|error| wrong(error.to_string()))?;
+    let text = utf8(bytes);
+    let document = yaml::documents(&text).next().transpose().map_err(|error| wrong(error.to_string()))?;
     let content = match document.map(|document| document.value) {
         Some(Value::Object(content)) => content,
         _ => Map::new(),
