@@ -14,8 +14,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
+use super::bearer::header;
 use super::entry::Entry;
-use super::tokens::header;
 use crate::cluster::trouble::io_words;
 use crate::exit::Exit;
 use crate::failure::Failure;

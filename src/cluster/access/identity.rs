@@ -8,9 +8,10 @@ use base64::prelude::BASE64_STANDARD;
 use kube::config::{AuthInfo, AuthProviderConfig};
 use serde_json::Value;
 
+use super::bearer::header;
 use super::entry::Entry;
 use super::exec::Plugin;
-use super::tokens::{TokenFile, header};
+use super::tokens::TokenFile;
 use crate::cluster::trouble::io_words;
 use crate::failure::Failure;
 

@@ -2,6 +2,7 @@
 //!
 //! Reads files and the environment, and runs credential plugins; sends nothing to the server.
 
+mod bearer;
 mod choice;
 mod connect;
 mod entry;

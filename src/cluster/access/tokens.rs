@@ -15,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use tower::{BoxError, Layer, Service};
 
+use super::bearer;
 use super::exec::{Credential, Plugin, Problem};
 use crate::cluster::trouble::io_words;
 
@@ -22,13 +23,6 @@ use crate::cluster::trouble::io_words;
 const MARGIN: SignedDuration = SignedDuration::from_secs(10);
 /// How long the content of a file is taken for true.
 const FILE_LIFE: SignedDuration = SignedDuration::from_secs(60);
-
-/// A token as header, none when it cannot be one.
-pub(super) fn header(token: &str) -> Option<HeaderValue> {
-    let mut value = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
-    value.set_sensitive(true);
-    Some(value)
-}
 
 /// A file that holds a token.
 pub(super) struct TokenFile {
@@ -47,7 +41,7 @@ fn read(path: &Path) -> Result<HeaderValue, String> {
     let text = std::fs::read_to_string(path).map_err(|error| io_words(&error))?;
     match text.trim() {
         "" => Err("it is empty".to_owned()),
-        token => header(token).ok_or_else(|| "it has characters that cannot be sent".to_owned()),
+        token => bearer::header(token).ok_or_else(|| "it has characters that cannot be sent".to_owned()),
     }
 }
 
