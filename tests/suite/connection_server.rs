@@ -1,4 +1,4 @@
-//! The way to a real API server: who it says is asking, through which proxy, and why there is no way.
+//! Who a real API server takes the program for: plugins, tokens, certificates, and which of them wins.
 //!
 //! The plugins are scripts that write down that they ran. See `connection` for the reports.
 
@@ -8,13 +8,11 @@ use std::path::Path;
 
 use expect_test::expect;
 use jiff::{SignedDuration, Timestamp};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, date_time_ymd};
 use serde_json::{Value, json};
 
 use crate::connection::{Folder, kubeconfig};
 use crate::controlplane::{Cluster, Platform};
 use crate::drift::edit;
-use crate::network::{Proxy, shows, speaks_plainly};
 use crate::program::{Running, prepare, requests, run_as, until};
 
 const PLUGIN: &str =
@@ -40,7 +38,7 @@ fn token(cluster: &Cluster, account: &str) -> String {
 }
 
 /// Where the cluster is, as the fields of a kubeconfig, and as flags.
-fn place(cluster: &Cluster) -> (Value, String) {
+pub(crate) fn place(cluster: &Cluster) -> (Value, String) {
     let config: Value = serde_yaml::from_str(&fs::read_to_string(cluster.kubeconfig()).unwrap()).unwrap();
     let place = config["clusters"][0]["cluster"].clone();
     let flag = |key: &str| format!(" --{key}={}", place[key].as_str().unwrap());
@@ -191,198 +189,6 @@ fn watch_tells_why_it_has_lost_the_server() {
 }
 
 /// Only the proxy knows the name, which is of no use without it.
-#[test]
-fn the_server_is_reached_through_the_proxy_that_is_named() {
-    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
-    let proxy = Proxy::start(cluster.port(), "200 Connection established");
-    let flags = "diff --server=https://api.invalid:6443 --tls-server-name=localhost";
-    let admin = fs::read_to_string(cluster.kubeconfig()).unwrap();
-    folder.write("admin", &admin);
-    let address = format!("http://me:pass%20word@127.0.0.1:{}", proxy.port);
-    folder.write("proxied", &admin.replace("    server:", &format!("    proxy-url: '{address}'\n    server:")));
-    let mut all = vec![folder.run("proxied", flags), proxy.asked()];
-    let environments = [
-        vec![("HTTPS_PROXY", &*address)],
-        vec![("https_proxy", &*address), ("NO_PROXY", "other.invalid,api.invalid:443,10.0.0.0/8")],
-        vec![("HTTPS_PROXY", &*address), ("NO_PROXY", "invalid")],
-        vec![("HTTPS_PROXY", &*address), ("no_proxy", "api.invalid:6443")],
-        vec![("HTTPS_PROXY", &*address), ("NO_PROXY", "*")],
-        vec![("HTTP_PROXY", &*address)],
-    ];
-    for environment in environments {
-        all.push(folder.said(folder.command("admin", flags).envs(environment)));
-        all.push(proxy.asked());
-    }
-    // An address of this machine is never reached through a proxy.
-    all.push(folder.said(folder.command("admin", "diff").env("HTTPS_PROXY", &address)));
-    all.push(proxy.asked());
-    expect![[r#"
-        2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
-        exit 4
-
-        CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
-        2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
-        exit 4
-
-        CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
-        2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
-        exit 4
-
-        CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
-        2> hint: check the address: --server, kubectl config view --minify
-        exit 5
-
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
-        2> hint: check the address: --server, kubectl config view --minify
-        exit 5
-
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
-        2> hint: check the address: --server, kubectl config view --minify
-        exit 5
-
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
-        2> hint: check the address: --server, kubectl config view --minify
-        exit 5
-
-
-        2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
-        exit 4
-
-    "#]]
-    .assert_eq(&all.join("\n").replace(&proxy.port.to_string(), "PORT"));
-}
-
-#[test]
-fn a_proxy_that_leads_nowhere_is_told_from_a_server_that_does_not_answer() {
-    let folder = Folder::new();
-    folder.write("config", &kubeconfig("", "").replace("127.0.0.1:1", "api.invalid:6443"));
-    let [denies, asks, dead] = ["403 Forbidden", "407 Proxy Authentication Required", "200 OK"]
-        .map(|answer| Proxy::start(1, answer).port.to_string());
-    let said = [
-        "127.0.0.1:1".to_owned(),
-        format!("http://me:hush@127.0.0.1:{denies}"),
-        format!("127.0.0.1:{asks}"),
-        format!("127.0.0.1:{dead}"),
-        "http://proxy.invalid:3128".to_owned(),
-        "socks5h://127.0.0.1:1".to_owned(),
-        "ftp://me:hush@x".to_owned(),
-    ]
-    .map(|proxy| folder.said(folder.command("config", "diff").env("HTTPS_PROXY", proxy)));
-    assert!(!said.concat().contains("hush"));
-    expect![[r#"
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER cannot be reached: the connection was refused
-        2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER does not let the connection through
-        2> hint: let the proxy allow this server, or go past the proxy with NO_PROXY
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER wants a user name and a password
-        2> hint: write them into the proxy's address: http://user:password@host:port
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the connection was closed by the other side
-        2> hint: try again; if it stays so, check that the address is that of an API server
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://proxy.invalid:3128 cannot be reached: no address is known for this name
-        2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy socks5://SERVER cannot be reached: no connection can be made
-        2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
-        exit 5
-
-        2> error: HTTPS_PROXY is no address of a proxy
-        2> hint: it must be http://host:port, https://host:port or socks5://host:port
-        exit 2
-    "#]].assert_eq(&said.join("\n"));
-}
-
-/// Each of these is what people meet first on a new cluster; each has another way out.
-#[test]
-fn each_trouble_with_tls_has_its_own_words() {
-    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
-    let params = |from, to| {
-        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned(), "api.invalid".to_owned()]).unwrap();
-        (params.not_before, params.not_after) = (date_time_ymd(from, 1, 1), date_time_ymd(to, 1, 1));
-        params
-    };
-    let mut authority = params(2020, 2120);
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let shown = [params(2019, 2020), params(2120, 2121), params(2020, 2120), authority].map(|params| shows(&params));
-    let ca = folder.write("ca.crt", &shown[2].1);
-    let mut words: Vec<String> = shown.iter().map(|(port, _)| format!("--server=https://127.0.0.1:{port}")).collect();
-    let place = place(&cluster).1;
-    words.extend([
-        format!("{place} --tls-server-name=other.invalid"),
-        format!("--server=https://127.0.0.1:{} --certificate-authority={}", cluster.port(), ca.display()),
-        format!("--server=127.0.0.1:{}", speaks_plainly()),
-        format!("--server=http://127.0.0.1:{}", cluster.port()),
-    ]);
-    let said: Vec<String> = words.iter().map(|words| folder.run("", &format!("diff {words}"))).collect();
-    expect![[r#"
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate expired on TIME
-        2> hint: renew the server's certificate, or set the clock of this machine right
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate is not valid before TIME
-        2> hint: set the clock of this machine right, or the server's
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate was signed by an authority that is not trusted here
-        2> hint: name the authority's certificate with --certificate-authority, or in the kubeconfig
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server shows the certificate of an authority, not one of its own (self-signed)
-        2> hint: give the server a certificate that an authority signed, and name that with --certificate-authority
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate is for 127.0.0.1, localhost, not for other.invalid
-        2> hint: if it is the right server, name one of these with --tls-server-name
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate was signed by an authority that is not trusted here
-        2> hint: name the authority's certificate with --certificate-authority, or in the kubeconfig
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: what answers there does not speak TLS
-        2> hint: if it is a port for plain HTTP, write http:// in front of the address
-        exit 5
-
-        2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach http://SERVER: the server speaks TLS there, and was spoken to in plain HTTP
-        2> hint: write https:// in front of the address
-        exit 5
-    "#]].assert_eq(&said.join("\n"));
-}
-
 #[test]
 fn who_is_not_known_hears_so_and_when_the_certificate_expired() {
     let cluster = Cluster::start(Platform::PLAIN);

@@ -1,0 +1,172 @@
+//! Credential plugins that fail, each in its own way: what is said of it, and that nothing of what they print is.
+
+use std::process::Command;
+
+use expect_test::expect;
+
+use crate::connection::{Folder, kubeconfig, told};
+use crate::program::PROGRAM;
+
+const PLUGIN: &str =
+    "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: ./plugin}";
+
+/// What a plugin prints on standard output is secret: `hush` is in none of it.
+#[test]
+fn a_plugin_that_gives_nothing_says_why_and_nothing_else() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", PLUGIN));
+    let answer = |fields: &str| {
+        format!("echo '{{apiVersion: client.authentication.k8s.io/v1, kind: ExecCredential, {fields}}}'")
+    };
+    let scripts = [
+        "echo hush; echo 'please log in' >&2; exit 7".to_owned(),
+        "kill -9 $$".to_owned(),
+        "echo hush".to_owned(),
+        "echo '{kind: Secret, hush: hush}'".to_owned(),
+        answer("hush: hush").replace("/v1", "/v1beta1"),
+        answer("spec: {hush: hush}"),
+        answer("status: {expirationTimestamp: '2030-01-01T00:00:00Z'}"),
+        answer("status: {clientCertificateData: hush}"),
+        answer("status: {token: hush, expirationTimestamp: hush}"),
+        answer(r#"status: {token: "hu\\nsh"}"#),
+        answer(r"status: {clientCertificateData: hush, clientKeyData: hush}"),
+    ];
+    let said = scripts.map(|script| {
+        folder.script("plugin", &script);
+        folder.run("config", "diff")
+    });
+    assert!(!said.concat().contains("hush"));
+    expect![[r#"
+        2> please log in
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: exit code 7
+        2> hint: what it said stands above; log in again, or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: it was ended by a signal
+        2> hint: what it said stands above; log in again, or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed no ExecCredential
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed no ExecCredential
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config answers with "client.authentication.k8s.io/v1beta1", but the kubeconfig asks for "client.authentication.k8s.io/v1"
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave no status
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave neither a token nor a certificate
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a certificate without a key, or a key without a certificate
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave an expirationTimestamp that is no time
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a token with characters that cannot be sent
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a certificate or a key that is no PEM
+        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        exit 5
+    "#]].assert_eq(&said.join("\n"));
+}
+
+#[test]
+fn a_plugin_that_cannot_be_run_says_why() {
+    let cases = [
+        PLUGIN.to_owned(),
+        PLUGIN.replace("./plugin}", "'no-such-plugin', installHint: \"get it with:\\n  brew install it\\n\"}"),
+        PLUGIN.replace("./plugin", "config"),
+        PLUGIN.replace("./plugin", "./config"),
+        PLUGIN.replace("IfAvailable", "Always"),
+        PLUGIN.replace("IfAvailable", "Sometimes"),
+        PLUGIN.replace("interactiveMode: IfAvailable,", ""),
+        PLUGIN.replace("/v1,", "/v1alpha1,"),
+        PLUGIN.replace("command: ./plugin", ""),
+        PLUGIN.replace("./plugin", "./plugin, env: [{value: x}]"),
+        PLUGIN.replace("./plugin}", "./plugin}, auth-provider: {name: oidc}"),
+    ];
+    let mut all = told(&cases.each_ref().map(|user| kubeconfig("", user)).each_ref().map(String::as_str));
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", &PLUGIN.replace("IfAvailable", "Always")));
+    let piped = format!("printf %s '{}' | '{PROGRAM}' diff -f -", crate::program::config());
+    let mut command = Command::new("sh");
+    command.args(["-c", &piped]).env_clear().env("KUBECONFIG", folder.path("config"));
+    all = [all, folder.said(&mut command)].join("\n");
+    expect![[r#"
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: install it, or put the folder it is in on PATH
+        exit 2
+
+        2> error: the credential plugin "no-such-plugin" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: get it with:
+        2>   brew install it
+        exit 2
+
+        2> error: the credential plugin "config" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: install it, or put the folder it is in on PATH
+        exit 2
+
+        2> error: the credential plugin "./config" of user "me" in kubeconfig DIR/config cannot be started: permission denied
+        2> hint: it must be a program: chmod +x, and the right one for this machine
+        exit 2
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config must be able to ask (interactiveMode Always), but standard input is no terminal
+        2> hint: run this in a terminal, and read the Config from a file
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: interactiveMode "Sometimes" is not known
+        2> hint: it can be Never, IfAvailable or Always
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: interactiveMode is missing
+        2> hint: it can be Never, IfAvailable or Always
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: apiVersion "client.authentication.k8s.io/v1alpha1" is not known
+        2> hint: it can be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: command is missing
+        2> hint: name the program that gives the credentials
+        exit 2
+
+        2> error: the credential plugin of user "me" in kubeconfig DIR/config: env must be a list of names and values
+        2> hint: env: [{name: NAME, value: TEXT}]
+        exit 2
+
+        2> error: user "me" in kubeconfig DIR/config has an auth-provider as well as a credential plugin (exec)
+        2> hint: remove one of them
+        exit 2
+
+        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config must be able to ask (interactiveMode Always), but standard input is read by --filename -
+        2> hint: run this in a terminal, and read the Config from a file
+        exit 2
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn what_needs_no_cluster_starts_no_plugin() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", PLUGIN));
+    folder.script("plugin", "touch DIR/was-run");
+    folder.write("bpfman.json", &crate::program::config());
+    assert!(folder.run("config", "render -q -o name -f DIR/bpfman.json").ends_with("exit 0\n"));
+    // Nor does a plain address, which gets no credentials.
+    let said = folder.run("config", "diff --server=http://127.0.0.1:1");
+    assert!(said.contains("the connection was refused"), "{said}");
+    assert!(!folder.path("was-run").exists());
+}
