@@ -20,6 +20,9 @@ use crate::yaml;
 /// What one template may cost: about as many steps, or 16 MB of text. The largest document that the API takes is a fifth of that.
 const FUEL: u64 = 250_000;
 
+/// Unknown names that are told: the template is searched for each.
+const MOST_PROBLEMS: usize = 20;
+
 /// What evaluates templates: the rules of writing and the values.
 pub(crate) struct Engine {
     environment: Environment<'static>,
@@ -99,7 +102,12 @@ impl Engine {
                 Problem { line: line(name), ..Problem::in_file(&template.source, self.undefined(name)) }
                     .quoting(&template.text)
             };
-            return Err(unknown.iter().map(problem).collect());
+            let mut told: Vec<Problem> = unknown.iter().take(MOST_PROBLEMS).map(problem).collect();
+            let untold = unknown.len() - told.len();
+            if untold > 0 {
+                told.push(Problem::in_file(&template.source, format!("{untold} more are not shown")));
+            }
+            return Err(told);
         }
         let (mut text, spans) =
             compiled.render_with_spans(&self.values).map_err(|error| one(self.located(template, &error)))?;

@@ -417,4 +417,6 @@ fn a_template_that_costs_too_much_is_refused_at_once() {
             DIR/own.yaml:1:7: takes too many steps or makes too much text
         "#]],
     );
+    let names: String = (0..60_000).map(|number| format!("a{number}: {{{{ b{number} }}}}\n")).collect();
+    assert_eq!(overlaid(&[("own.yaml", &names)]).unwrap_err().lines().count(), 21);
 }
