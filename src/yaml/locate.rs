@@ -8,8 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::parse::{json_place, place};
-use super::stream::{Piece, documents};
+use super::place::{Piece, json_place, place};
 use crate::path::{FieldPath, Step};
 
 /// The text that one document was read from.
@@ -30,15 +29,8 @@ impl Text<'_> {
     }
 }
 
-/// Tells the place of the value at any `path`, as [`Text::locate`] does, in the document of that number (from 0). None when there is no
-/// such document.
-pub fn locate(text: &[u8], document: usize, path: &FieldPath) -> Option<(usize, usize)> {
-    let document = documents(text).nth(document)?.ok()?;
-    Some(document.text.locate(&FieldPath(by_index(&document.value, path))))
-}
-
 /// Turns the items that are named by keys or value into indices.
-fn by_index(value: &Value, path: &FieldPath) -> Vec<Step> {
+pub(super) fn by_index(value: &Value, path: &FieldPath) -> Vec<Step> {
     let mut value = Some(value);
     let step_down = |step: &Step| {
         let items = value.and_then(Value::as_array);

@@ -11,6 +11,7 @@ mod locate;
 mod mapping;
 mod node;
 mod parse;
+mod place;
 mod quote;
 mod scalar;
 mod stream;
@@ -20,9 +21,11 @@ mod write;
 
 use serde_json::Value;
 
+use crate::path::FieldPath;
+
 pub use error::{Error, Problem};
 pub use list::unwrap_list;
-pub use locate::{Text, locate};
+pub use locate::Text;
 pub use quote::double_quoted;
 pub use stream::{Documents, documents};
 pub use write::{Line, lines, to_string};
@@ -47,4 +50,11 @@ pub struct Document<'text> {
 /// Reads all documents of a file, YAML or JSON; those without content are left out.
 pub fn read(text: &[u8]) -> Result<Vec<Document<'_>>, Error> {
     documents(text).collect()
+}
+
+/// Tells the place of the value at any `path`, as [`Text::locate`] does, in the document of that number (from 0). None when there is no
+/// such document.
+pub fn locate(text: &[u8], document: usize, path: &FieldPath) -> Option<(usize, usize)> {
+    let document = documents(text).nth(document)?.ok()?;
+    Some(document.text.locate(&FieldPath(locate::by_index(&document.value, path))))
 }

@@ -15,7 +15,7 @@ use super::error::{Error, Problem};
 use super::locate::{self, Stop};
 use super::mapping::{MERGE, NEEDS_TEXT};
 use super::node::Node;
-use super::stream::Piece;
+use super::place::{Piece, json_place, place};
 use super::survey::survey;
 use super::tags::{TAG, Tags};
 use crate::path::Step;
@@ -156,29 +156,6 @@ fn explain(
         Found::Merge => (look(MERGE), Problem::Merge),
     };
     piece.error_at(at.0, at.1, problem)
-}
-
-/// Where the parser's error is in `text`; the beginning where it does not say.
-pub(super) fn place(text: &str, error: &serde_yaml::Error) -> (usize, usize) {
-    place_at(text, error.location().map_or(0, |location| location.index()))
-}
-
-/// The line and column of a byte. Only a newline ends a line, as in editors: YAML's parsers end one at U+2028 and some others, too.
-pub(super) fn place_at(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
-    let lines = || before.split(|byte| *byte == b'\n');
-    (lines().count(), 1 + lines().next_back().map_or(0, characters))
-}
-
-/// The same for JSON, of which the parser counts the bytes that it has read of the line.
-pub(super) fn json_place(text: &str, error: &serde_json::Error) -> (usize, usize) {
-    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default().as_bytes();
-    (error.line(), characters(line.get(..error.column()).unwrap_or(line)).max(1))
-}
-
-/// The characters that begin in these bytes.
-fn characters(text: &[u8]) -> usize {
-    text.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
 fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {

@@ -8,59 +8,8 @@ use serde_json::Value;
 use super::error::{Error, Problem};
 use super::locate::Text;
 use super::parse;
+use super::place::{Piece, is_marker};
 use super::{Document, LARGEST_FILE};
-
-/// A part of the input and where it begins.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Piece<'text> {
-    pub(super) text: &'text str,
-    /// The line of its first character, from 1.
-    pub(super) line: usize,
-    /// Characters before it on that line.
-    pub(super) column: usize,
-}
-
-impl Piece<'_> {
-    /// What is left after the first `length` bytes.
-    fn after(self, length: usize) -> Self {
-        let (gone, text) = self.text.split_at(length);
-        match gone.rfind('\n') {
-            Some(end) => {
-                let lines = gone.bytes().filter(|byte| *byte == b'\n').count();
-                Self { text, line: self.line + lines, column: gone.split_at(end + 1).1.chars().count() }
-            }
-            None => Self { text, line: self.line, column: self.column + gone.chars().count() },
-        }
-    }
-
-    /// The same without blanks, empty lines, comments and `%YAML` in front; none if nothing else is there.
-    fn content(self) -> Option<Self> {
-        let mut left = self.text;
-        loop {
-            let text = left.trim_start();
-            let offset = self.text.len() - text.len();
-            let begins_line =
-                if offset == 0 { self.column == 0 } else { self.text.as_bytes().get(offset - 1) == Some(&b'\n') };
-            let is_skipped =
-                text.starts_with('#') || begins_line && (text.starts_with("%YAML") || is_marker(text, "..."));
-            if !is_skipped {
-                return (!text.is_empty()).then(|| self.after(offset));
-            }
-            left = text.split_once('\n').map_or("", |(_, left)| left);
-        }
-    }
-
-    /// An error at the beginning of this piece.
-    pub(super) fn error(&self, problem: Problem) -> Error {
-        self.error_at(1, 1, problem)
-    }
-
-    /// An error at a place that was counted from the beginning of this piece.
-    pub(super) fn error_at(&self, line: usize, column: usize, problem: Problem) -> Error {
-        let column = if line == 1 { self.column + column } else { column };
-        Error { line: self.line + line - 1, column, problem }
-    }
-}
 
 /// The documents of a file, read one at a time; ends after the first error.
 pub struct Documents<'text> {
@@ -146,10 +95,6 @@ impl<'text> Documents<'text> {
         }
         Ok(Some(Piece { text: rest.text.split_at(end.unwrap_or(offset)).0, ..rest }))
     }
-}
-
-fn is_marker(line: &str, marker: &str) -> bool {
-    line.strip_prefix(marker).is_some_and(|behind| behind.is_empty() || behind.starts_with([' ', '\t', '\r', '\n']))
 }
 
 fn kind(value: &Value) -> &'static str {

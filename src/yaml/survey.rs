@@ -7,8 +7,7 @@ use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError};
 
 use super::context::{DEEPEST, MOST_NODES};
 use super::error::{Error, Problem};
-use super::parse::place_at;
-use super::stream::Piece;
+use super::place::{Piece, place_at};
 
 /// Bytes that cannot hold too many nodes.
 const SMALL: usize = 64 << 10;
