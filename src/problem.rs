@@ -27,6 +27,9 @@ pub struct Problem {
     pub excerpt: Option<String>,
 }
 
+/// Problems of one object that are told: to find the place of each, its text is read again.
+pub(crate) const MOST: usize = 50;
+
 /// The most characters of a line that an excerpt shows.
 const SHOWN: usize = 100;
 
@@ -83,6 +86,17 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for Problem {}
+
+/// Gives what was found in one object its place, and sorts it by that; says when there is more than is told.
+pub(crate) fn placed<T>(found: Vec<T>, place: impl Fn(T) -> Problem) -> Vec<Problem> {
+    let untold = found.len() > MOST;
+    let mut told: Vec<Problem> = found.into_iter().take(MOST).map(place).collect();
+    told.sort_by_key(Problem::place);
+    let file = told.first().and_then(|problem| problem.file.clone());
+    let message = "there are more problems, which are not shown".to_owned();
+    told.extend(untold.then(|| Problem { file, message, ..Problem::default() }));
+    told
+}
 
 /// Says that a value is of another type than `wanted`.
 pub(crate) fn mistyped(value: &Value, wanted: &str) -> String {

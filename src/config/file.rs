@@ -4,11 +4,8 @@ use serde_json::Value;
 
 use super::{Config, KIND, Origin};
 use crate::path::{FieldPath, Step};
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
 use crate::yaml::{self, Text};
-
-/// Problems that are told one by one: to find the place of each, the text is read again.
-const MOST_PROBLEMS: usize = 100;
 
 /// A Config from a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +16,7 @@ pub struct FromFile {
     pub object: Value,
     /// What is worth a warning.
     pub warnings: Vec<Problem>,
-    /// Where each override stands: only rendering tells whether it has an effect.
+    /// Where the first overrides stand: only rendering tells whether they have an effect.
     pub overrides: Vec<Problem>,
 }
 
@@ -30,7 +27,7 @@ pub fn read(file: &str, text: &[u8], expected_name: &str) -> Result<FromFile, Ve
         Ok((config, warnings)) => {
             let path = FieldPath::default().field("spec").field("overrides");
             let entry = |position| place.of(Problem::at(path.join(Step::Index(position)), ""));
-            let overrides = (0..config.overrides.len()).map(entry).collect();
+            let overrides = (0..config.overrides.len().min(problem::MOST)).map(entry).collect();
             Ok(FromFile { config, object, warnings: place.locate(warnings), overrides })
         }
         Err(problems) => Err(place.locate(problems)),
@@ -81,12 +78,6 @@ impl Place<'_> {
     }
 
     fn locate(&self, problems: Vec<Problem>) -> Vec<Problem> {
-        let untold = problems.len().saturating_sub(MOST_PROBLEMS);
-        let mut told: Vec<Problem> = problems.into_iter().take(MOST_PROBLEMS).map(|problem| self.of(problem)).collect();
-        told.sort_by_key(Problem::place);
-        if untold > 0 {
-            told.push(Problem::in_file(self.file, format!("{untold} more are not shown")));
-        }
-        told
+        problem::placed(problems, |problem| self.of(problem))
     }
 }

@@ -3,12 +3,14 @@
 //! Pure. A field that is null counts as absent: the server drops nulls before it validates.
 //! <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable>
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::{API_VERSION, KIND, Origin, history, toml};
 use crate::names;
 use crate::path::{FieldPath, Step};
-use crate::problem::{Problem, mistyped};
+use crate::problem::{self, Problem, mistyped};
 
 /// A field that an object may have.
 struct Field {
@@ -113,6 +115,13 @@ pub(super) fn check(value: &Value, expected_name: &str, origin: Origin) -> Findi
     walk.found
 }
 
+/// Adds a finding: one more than are told, so that it shows that there are more.
+fn add(list: &mut Vec<Problem>, path: &FieldPath, message: impl Into<String>) {
+    if list.len() <= problem::MOST {
+        list.push(Problem::at(path.clone(), message));
+    }
+}
+
 struct Walk {
     origin: Origin,
     found: Findings,
@@ -120,7 +129,19 @@ struct Walk {
 
 impl Walk {
     fn problem(&mut self, path: &FieldPath, message: impl Into<String>) {
-        self.found.problems.push(Problem::at(path.clone(), message));
+        add(&mut self.found.problems, path, message);
+    }
+
+    fn warning(&mut self, path: &FieldPath, message: impl Into<String>) {
+        add(&mut self.found.warnings, path, message);
+    }
+
+    /// What the operator takes and nobody means: who writes it can still mend it.
+    fn avoidable(&mut self, path: &FieldPath, message: impl Into<String>) {
+        match self.origin {
+            Origin::File => self.problem(path, message),
+            Origin::Live => self.warning(path, message),
+        }
     }
 
     fn object(&mut self, value: &Value, fields: &[Field], path: &FieldPath) {
@@ -174,14 +195,14 @@ impl Walk {
         let Some(items) = value.as_array() else {
             return self.mistyped(value, "a list", path);
         };
-        let identity = |item: &Value| keys.iter().map(|key| item.get(*key).cloned()).collect::<Option<Vec<_>>>();
+        let mut seen = HashMap::new();
         for (position, item) in items.iter().enumerate() {
             let place = path.join(Step::Index(position));
             self.object(item, fields, &place);
-            let own = identity(item);
-            let earlier = items.iter().take(position).position(|other| own.is_some() && identity(other) == own);
-            if let Some(earlier) = earlier {
-                self.problem(&place, format!("has the same {} as item {earlier}", keys.join(", ")));
+            let identity: Option<Vec<String>> = keys.iter().map(|key| item.get(*key).map(Value::to_string)).collect();
+            let earlier = identity.map_or(position, |identity| *seen.entry(identity).or_insert(position));
+            if earlier != position {
+                self.problem(&place, format!("has the same {} as item [{earlier}]", keys.join(", ")));
             }
         }
     }
@@ -193,26 +214,21 @@ impl Walk {
 
     fn unknown(&mut self, object: &Map<String, Value>, fields: &[Field], path: &FieldPath) {
         let known = || fields.iter().map(|field| field.name);
-        for name in object.keys().filter(|name| !known().any(|known| known == *name)) {
+        for name in object.keys().filter(|name| !known().any(|known| known == *name)).take(problem::MOST + 1) {
             let place = path.field(name);
-            let message = explain(name, &place, path, names::nearest(name, known()));
-            self.avoidable().push(Problem::at(place, message));
-        }
-    }
-
-    /// Where that goes which the operator takes and nobody means: who writes it can still mend it.
-    fn avoidable(&mut self) -> &mut Vec<Problem> {
-        match self.origin {
-            Origin::File => &mut self.found.problems,
-            Origin::Live => &mut self.found.warnings,
+            self.avoidable(&place, explain(name, &place, path, names::nearest(name, known())));
         }
     }
 
     fn configuration(&mut self, value: &Value, path: &FieldPath) {
         let text = value.pointer("/spec/configuration").and_then(Value::as_str).unwrap_or_default();
         let toml::Remarks { syntax, meaning } = toml::check(text);
-        self.avoidable().extend(syntax.into_iter().map(|message| Problem::at(path.clone(), message)));
-        self.found.warnings.extend(meaning.into_iter().map(|message| Problem::at(path.clone(), message)));
+        for message in syntax {
+            self.avoidable(path, message);
+        }
+        for message in meaning {
+            self.warning(path, message);
+        }
     }
 
     /// What the table cannot say: which values of `apiVersion`, `kind`, `name` and `namespace` are right.
@@ -232,7 +248,7 @@ impl Walk {
         if let Some(found) = text("/metadata/namespace").filter(|found| !found.is_empty()) {
             let message =
                 format!("is {} and has no effect: a Config is one for the whole cluster", names::quoted(found));
-            self.found.warnings.push(Problem::at(metadata.field("namespace"), message));
+            self.warning(&metadata.field("namespace"), message);
         }
         let namespace = text("/spec/namespace").filter(|namespace| !namespace.is_empty());
         if let Some(message) = namespace.and_then(names::label_error) {

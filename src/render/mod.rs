@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::manifest::{Manifest, ObjectId, Stage};
 use crate::names;
 use crate::path::{FieldPath, Step};
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
 use crate::templates::{Document, Engine, Template, Templates};
 
 /// What the cluster is, as far as the objects depend on it.
@@ -155,12 +155,7 @@ impl<'a> Pass<'a> {
         let of_type = types::check(&id, &document.object);
         let mut problems = checks::check(&id, &document.object);
         problems.extend(of_type.problems);
-        let placed = |found: types::Found| {
-            let mut placed: Vec<Problem> =
-                found.into_iter().map(|(path, message)| document.problem(path, message)).collect();
-            placed.sort_by_key(Problem::place);
-            placed
-        };
+        let placed = |found: types::Found| problem::placed(found, |(path, message)| document.problem(path, message));
         self.problems.extend(placed(problems));
         self.warnings.extend(placed(of_type.warnings));
         let object = owners::owned(document.object, &id, self.config);
@@ -182,10 +177,11 @@ impl<'a> Pass<'a> {
         let here: Vec<_> = self.manifests.iter().map(|manifest| &manifest.id).chain(&self.unmanaged).cloned().collect();
         let elsewhere: Vec<_> = self.left_out.iter().filter_map(|left_out| left_out.id.clone()).collect();
         let overrides = FieldPath::default().field("spec").field("overrides");
-        for (position, entry) in self.config.overrides.iter().enumerate() {
-            let place = overrides.join(Step::Index(position));
-            self.warnings.extend(entry.remark(&here, &elsewhere).map(|message| Problem::at(place, message)));
-        }
+        let remarks = self.config.overrides.iter().enumerate().filter_map(|(position, entry)| {
+            let message = entry.remark(&here, &elsewhere)?;
+            Some(Problem::at(overrides.join(Step::Index(position)), message))
+        });
+        self.warnings.extend(problem::placed(remarks.take(problem::MOST + 1).collect(), |remark| remark));
         let Self { manifests, unmanaged, left_out, warnings, .. } = self;
         Ok(Rendered { manifests, unmanaged, left_out, warnings })
     }

@@ -1,10 +1,13 @@
 //! What a Config may be, and what is said about one that is not right.
 
-use bpfman_config::config::{Config, Origin};
+use bpfman_config::config::{Config, Origin, file};
+use bpfman_config::problem::Problem;
+use bpfman_config::render::render;
+use bpfman_config::templates::Templates;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use crate::render::{fixture, lines};
+use crate::render::{PLAIN, fixture, lines};
 
 /// Everything that is said about the fixture after `change`: problems, else warnings after a line that says so.
 fn check(origin: Origin, change: impl FnOnce(&mut Value), expected: &Expect) {
@@ -230,11 +233,30 @@ fn overrides_are_checked_and_named_once() {
         Origin::File,
         change,
         &expect![[r#"
-        spec.overrides[1] has the same kind, apiVersion, namespace, name as item 0
-        spec.overrides[2].apiVersion is missing
-        spec.overrides[2].namespace is missing
-        spec.overrides[2].unmanaged is the string "yes", must be true or false
-        spec.overrides[3] is null, must be an object
-    "#]],
+            spec.overrides[1] has the same kind, apiVersion, namespace, name as item [0]
+            spec.overrides[2].apiVersion is missing
+            spec.overrides[2].namespace is missing
+            spec.overrides[2].unmanaged is the string "yes", must be true or false
+            spec.overrides[3] is null, must be an object
+        "#]],
     );
+}
+
+/// To find the place of each would take longer than anybody waits.
+#[test]
+fn of_very_many_problems_the_first_are_told() {
+    let mut text = fixture().to_string();
+    text.pop();
+    let fields: String = (0..50_000).map(|number| format!(",\"x{number}\":1")).collect();
+    let problems = file::read("file", format!("{text}{fields}}}").as_bytes(), "bpfman-config").unwrap_err();
+    let mut overrides = fixture();
+    let entry = |number| json!({"apiVersion": "v1", "kind": "A", "namespace": "", "name": format!("b{number}"), "unmanaged": true});
+    overrides["spec"]["overrides"] = (0..5_000).map(entry).collect();
+    let read = file::read("file", overrides.to_string().as_bytes(), "bpfman-config").expect("a Config");
+    let warnings = render(&read.config, &Templates::builtin(), PLAIN, None).expect("manifests").warnings;
+    let end = |problems: &[Problem]| format!("{} {}", problems.len(), problems.last().unwrap());
+    expect![[r#"
+        1 file:1:539172: the document has too many keys and values
+        51 there are more problems, which are not shown"#]]
+    .assert_eq(&format!("{}\n{}", end(&problems), end(&warnings)));
 }
