@@ -247,7 +247,7 @@ fn overrides_are_checked_and_named_once() {
 fn of_very_many_problems_the_first_are_told() {
     let mut text = fixture().to_string();
     text.pop();
-    let fields: String = (0..50_000).map(|number| format!(",\"x{number}\":1")).collect();
+    let fields: String = (0..20_000).map(|number| format!(",\"x{number}\":1")).collect();
     let problems = file::read("file", format!("{text}{fields}}}").as_bytes(), "bpfman-config").unwrap_err();
     let mut overrides = fixture();
     let entry = |number| json!({"apiVersion": "v1", "kind": "A", "namespace": "", "name": format!("b{number}"), "unmanaged": true});
@@ -256,7 +256,7 @@ fn of_very_many_problems_the_first_are_told() {
     let warnings = render(&read.config, &Templates::builtin(), PLAIN, None).expect("manifests").warnings;
     let end = |problems: &[Problem]| format!("{} {}", problems.len(), problems.last().unwrap());
     expect![[r#"
-        1 file:1:539172: the document has too many keys and values
+        51 file: there are more problems, which are not shown
         51 there are more problems, which are not shown"#]]
     .assert_eq(&format!("{}\n{}", end(&problems), end(&warnings)));
 }
