@@ -3,13 +3,17 @@
 //! Pure. The keys are those of <https://github.com/bpfman/bpfman/blob/main/bpfman/src/config.rs>. A text that bpfman cannot
 //! read it ignores as a whole, with no more than a line in its log, and runs with its defaults, unsigned programs allowed.
 
-use std::fmt;
-use std::ops::Range;
-
 use toml::Spanned;
-use toml::de::{DeInteger, DeTable, DeValue};
+use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
 use crate::names;
+use crate::path::FieldPath;
+use crate::problem::MOST;
+
+type Key<'a> = Spanned<DeString<'a>>;
+
+/// What comes of a value of the wrong type.
+const IGNORED: &str = "; bpfman would ignore the whole text and use its defaults";
 
 /// As many errors as are worth reading; a text that is something else altogether has one in each line.
 const MOST_ERRORS: usize = 10;
@@ -21,19 +25,27 @@ enum Shape {
     Number(u64),
     /// One of these words.
     Word(&'static [&'static str]),
-    Table(&'static [(&'static str, Shape)]),
+    /// These keys, of which the second ones must be there.
+    Table(&'static [(&'static str, Shape)], &'static [&'static str]),
     /// A table with names of one's own, each with such a value.
     Each(&'static Shape),
 }
 
-const BPFMAN: Shape = Shape::Table(&[
-    (
-        "database",
-        Shape::Table(&[("max_retries", Shape::Number(u32::MAX as u64)), ("millisec_delay", Shape::Number(u64::MAX))]),
-    ),
-    ("interfaces", Shape::Each(&Shape::Table(&[("xdp_mode", Shape::Word(&["drv", "hw", "skb"]))]))),
-    ("signing", Shape::Table(&[("allow_unsigned", Shape::Flag), ("verify_enabled", Shape::Flag)])),
-]);
+const BPFMAN: Shape = Shape::Table(
+    &[
+        ("database", Shape::Table(DATABASE, &[])),
+        ("interfaces", Shape::Each(&Shape::Table(INTERFACE, &["xdp_mode"]))),
+        ("signing", Shape::Table(SIGNING, &[])),
+    ],
+    &[],
+);
+
+const DATABASE: &[(&str, Shape)] =
+    &[("max_retries", Shape::Number(u32::MAX as u64)), ("millisec_delay", Shape::Number(u64::MAX))];
+
+const INTERFACE: &[(&str, Shape)] = &[("xdp_mode", Shape::Word(&["drv", "hw", "skb"]))];
+
+const SIGNING: &[(&str, Shape)] = &[("allow_unsigned", Shape::Flag), ("verify_enabled", Shape::Flag)];
 
 /// What is to be said about `text`, in its order; each message tells line and column.
 pub(super) struct Remarks {
@@ -48,11 +60,12 @@ pub(super) fn check(text: &str) -> Remarks {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut walk = Walk { found: Vec::new() };
     if errors.is_empty() {
-        walk.table("", table.get_ref(), &BPFMAN);
+        let (span, table) = (table.span(), DeValue::Table(table.into_inner()));
+        walk.value(&FieldPath::default(), &Spanned::new(span, table), &BPFMAN);
     }
     walk.found.sort_by_key(|(start, _)| *start);
-    let meaning = walk.found.iter().map(|(start, message)| format!("at its {}: {message}", Place::of(text, *start)));
-    Remarks { syntax: syntax(text, &errors), meaning: meaning.collect() }
+    let meaning = walk.found.iter().map(|(start, message)| format!("at its {}: {message}", place(text, *start)));
+    Remarks { syntax: syntax(text, &errors), meaning: meaning.take(MOST + 1).collect() }
 }
 
 /// What to say of the errors: one a line, since the parser sees a second one in what the first has left over.
@@ -63,31 +76,18 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> Vec<String> {
         let start = error.span().map_or(text.len(), |span| span.start);
         let between = last.replace(start).map(|last| text.get(last..start).unwrap_or_default());
         if between.is_none_or(|between| between.contains('\n')) && said.len() < MOST_ERRORS {
-            let (place, message) = (Place::of(text, start), error.message());
+            let (place, message) = (place(text, start), error.message());
             said.push(format!("is not TOML, at its {place}: {message}; bpfman would ignore it and use its defaults"));
         }
     }
     said
 }
 
-/// A place in the text, from 1, the column in characters.
-struct Place {
-    line: usize,
-    column: usize,
-}
-
-impl Place {
-    fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
+/// `line 2, column 5` of a byte of the text: from 1, the column in characters.
+fn place(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    format!("line {}, column {}", before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 fn fits(number: &DeInteger<'_>, largest: u64) -> bool {
@@ -100,42 +100,36 @@ struct Walk {
 }
 
 impl Walk {
-    fn table(&mut self, path: &str, table: &DeTable<'_>, shape: &Shape) {
-        for (key, value) in table {
-            let name = key.get_ref().as_ref();
-            let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            let fields = match shape {
-                Shape::Each(inner) => {
-                    self.value(&path, value, inner);
-                    continue;
-                }
-                Shape::Table(fields) => *fields,
-                _ => &[],
-            };
-            match fields.iter().find(|(known, _)| *known == name) {
-                Some((_, inner)) => self.value(&path, value, inner),
-                None => self.unknown(&path, key.span(), names::nearest(name, fields.iter().map(|(known, _)| *known))),
-            }
-        }
-    }
-
-    fn value(&mut self, path: &str, value: &Spanned<DeValue<'_>>, shape: &Shape) {
+    fn value(&mut self, path: &FieldPath, value: &Spanned<DeValue<'_>>, shape: &Shape) {
         let wanted = match (shape, value.get_ref()) {
-            (Shape::Table(_) | Shape::Each(_), DeValue::Table(table)) => return self.table(path, table, shape),
+            (Shape::Table(fields, required), DeValue::Table(table)) => {
+                let missing = required.iter().filter(|name| !table.contains_key(**name));
+                let missing =
+                    missing.map(|name| (value.span().start, format!("{} is missing{IGNORED}", path.field(name))));
+                self.found.extend(missing);
+                return table.iter().for_each(|(key, value)| self.field(path, key, value, fields));
+            }
+            (Shape::Each(inner), DeValue::Table(table)) => {
+                return table.iter().for_each(|(key, value)| self.value(&path.field(key.get_ref()), value, inner));
+            }
             (Shape::Flag, DeValue::Boolean(_)) => return,
             (Shape::Number(largest), DeValue::Integer(number)) if fits(number, *largest) => return,
             (Shape::Word(words), DeValue::String(word)) if words.contains(&word.as_ref()) => return,
             (Shape::Word(words), _) => format!("one of {}", words.join(", ")),
             (Shape::Number(largest), _) => format!("a whole number from 0 to {largest}"),
             (Shape::Flag, _) => "true or false".to_owned(),
-            (Shape::Table(_) | Shape::Each(_), _) => "a table".to_owned(),
+            (Shape::Table(..) | Shape::Each(_), _) => "a table".to_owned(),
         };
-        let message = format!("{path} must be {wanted}; bpfman would ignore the whole text and use its defaults");
-        self.found.push((value.span().start, message));
+        self.found.push((value.span().start, format!("{path} must be {wanted}{IGNORED}")));
     }
 
-    fn unknown(&mut self, path: &str, span: Range<usize>, near: Option<&str>) {
+    fn field(&mut self, path: &FieldPath, key: &Key<'_>, value: &Spanned<DeValue<'_>>, fields: &[(&str, Shape)]) {
+        let path = path.field(key.get_ref());
+        if let Some((_, shape)) = fields.iter().find(|(known, _)| known == key.get_ref()) {
+            return self.value(&path, value, shape);
+        }
+        let near = names::nearest(key.get_ref(), fields.iter().map(|(known, _)| *known));
         let advice = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        self.found.push((span.start, format!("bpfman does not know {path}{advice}")));
+        self.found.push((key.span().start, format!("bpfman does not know {path}{advice}")));
     }
 }

@@ -92,22 +92,26 @@ verify_enabled = true
 eth0.xdp_mode = \"native\"
 eth1 = {xdp_mode = 'skb', mtu = 1}
 eth2 = 'drv'
+eth3 = {}
 [grpc]
+[\"a\\nerror: b\"]
 ";
     check(
         Origin::File,
         text,
         &expect![[r#"
-        accepted
-        spec.configuration at its line 1, column 1: bpfman does not know databse; did you mean database?
-        spec.configuration at its line 3, column 15: database.max_retries must be a whole number from 0 to 4294967295; bpfman would ignore the whole text and use its defaults
-        spec.configuration at its line 5, column 1: bpfman does not know database.max_retry
-        spec.configuration at its line 7, column 18: signing.allow_unsigned must be true or false; bpfman would ignore the whole text and use its defaults
-        spec.configuration at its line 10, column 17: interfaces.eth0.xdp_mode must be one of drv, hw, skb; bpfman would ignore the whole text and use its defaults
-        spec.configuration at its line 11, column 27: bpfman does not know interfaces.eth1.mtu
-        spec.configuration at its line 12, column 8: interfaces.eth2 must be a table; bpfman would ignore the whole text and use its defaults
-        spec.configuration at its line 13, column 2: bpfman does not know grpc
-    "#]],
+            accepted
+            spec.configuration at its line 1, column 1: bpfman does not know databse; did you mean database?
+            spec.configuration at its line 3, column 15: database.max_retries must be a whole number from 0 to 4294967295; bpfman would ignore the whole text and use its defaults
+            spec.configuration at its line 5, column 1: bpfman does not know database.max_retry
+            spec.configuration at its line 7, column 18: signing.allow_unsigned must be true or false; bpfman would ignore the whole text and use its defaults
+            spec.configuration at its line 10, column 17: interfaces.eth0.xdp_mode must be one of drv, hw, skb; bpfman would ignore the whole text and use its defaults
+            spec.configuration at its line 11, column 27: bpfman does not know interfaces.eth1.mtu
+            spec.configuration at its line 12, column 8: interfaces.eth2 must be a table; bpfman would ignore the whole text and use its defaults
+            spec.configuration at its line 13, column 8: interfaces.eth3.xdp_mode is missing; bpfman would ignore the whole text and use its defaults
+            spec.configuration at its line 14, column 2: bpfman does not know grpc
+            spec.configuration at its line 15, column 2: bpfman does not know ["a\nerror: b"]
+        "#]],
     );
     check(
         Origin::File,
