@@ -152,9 +152,13 @@ impl Ui {
         self.err(&[(Tone::Plain, "  "), (Tone::Plain, text)]);
     }
 
+    /// What goes on in a second line is indented: no text can look like a message of its own.
     fn err(&self, pieces: &[(Tone, &str)]) {
+        let indented: Vec<_> =
+            pieces.iter().map(|(tone, text)| (*tone, text.trim_end_matches('\n').replace('\n', "\n  "))).collect();
+        let pieces: Vec<_> = indented.iter().map(|(tone, text)| (*tone, text.as_str())).collect();
         // Nobody is left to tell when standard error is closed.
-        let _ = io::stderr().lock().write_all(painted(pieces, self.color_err).as_bytes());
+        let _ = io::stderr().lock().write_all(painted(&pieces, self.color_err).as_bytes());
     }
 }
 

@@ -113,7 +113,7 @@ fn a_plugin_that_cannot_be_run_says_why() {
 
         2> error: the credential plugin "no-such-plugin" of user "me" in kubeconfig DIR/config is not installed
         2> hint: get it with:
-        2>   brew install it
+        2>     brew install it
         exit 2
 
         2> error: the credential plugin "config" of user "me" in kubeconfig DIR/config is not installed
