@@ -120,6 +120,21 @@ fn an_exported_object_is_a_template_and_an_exported_config_a_config() {
     assert_eq!(rendered(&format!("render -q --monitoring on -f {config}")), rendered("render -q"));
 }
 
+/// The server fills in what is not there before anybody reads it; a file is read as it is.
+#[test]
+fn a_config_means_the_same_in_a_file_and_on_the_server() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    let mut least = json!({"apiVersion": "bpfman.io/v1alpha1", "kind": "Config", "metadata": {"name": "bpfman-config"},
+        "spec": {"namespace": "ebpf", "agent": {"image": "a"}, "daemon": {"image": "b"}, "configuration": "# none\n"}});
+    cluster.apply(&least.to_string());
+    least["metadata"]["uid"] = live(&cluster, &["configs.bpfman.io/bpfman-config"])[0]["metadata"]["uid"].clone();
+    let path = file(&cluster, "least.json", &least.to_string());
+    let rendered = |words: &str| said(&mut command(cluster.kubeconfig(), words));
+    let of_file = rendered(&format!("render -q -f {path}"));
+    assert!(of_file.contains("--health-probe-bind-address=:8175"));
+    assert_eq!(of_file, rendered("render -q"));
+}
+
 /// kubernetes#122480, #139253: the server calls a field that it does not know an error of its own, and it was tried again and again.
 #[test]
 fn a_field_that_only_the_server_can_judge_is_refused_once() {
