@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::cluster;
 use crate::compare::Change;
 use crate::failure::Failure;
 use crate::manifest::Manifest;
@@ -56,16 +57,21 @@ pub(super) fn item(manifest: &Manifest, preview: &Preview) -> Value {
     });
     let details = match preview {
         Preview::Compared(compared) => of_compared(compared),
-        Preview::Unvalidated(error) => json!({"state": "new", "notValidated": error.to_string(), "changes": []}),
+        Preview::Unvalidated(error) => json!({"state": "new", "errors": message(error), "changes": []}),
         Preview::Immutable { changes, error } => {
-            json!({"state": "needs-recreate", "error": error.to_string(), "changes": list(changes)})
+            json!({"state": "needs-recreate", "errors": message(error), "changes": list(changes)})
         }
-        Preview::Failed(error) => json!({"state": "unknown", "error": error.to_string(), "changes": []}),
+        Preview::Failed(error) => json!({"state": "unknown", "errors": message(error), "changes": []}),
     };
     if let (Some(item), Value::Object(details)) = (item.as_object_mut(), details) {
         item.extend(details);
     }
     item
+}
+
+/// What the server says of one object, in the shape of all errors.
+fn message(error: &cluster::Error) -> Value {
+    json!([{"message": error.to_string()}])
 }
 
 fn of_compared(compared: &Compared) -> Value {
