@@ -100,7 +100,7 @@ impl Engine {
             let line = |name: &str| template.text.lines().position(|line| line.contains(name)).map(|line| line + 1);
             let problem = |name: &String| {
                 Problem { line: line(name), ..Problem::in_file(&template.source, self.undefined(name)) }
-                    .quoting(&template.text)
+                    .quoting(template.shown())
             };
             let mut told: Vec<Problem> = unknown.iter().take(MOST_PROBLEMS).map(problem).collect();
             let untold = unknown.len() - told.len();
@@ -144,7 +144,7 @@ impl Engine {
             _ => reason(error),
         };
         let column = range.and_then(|range| column_at(&template.text, range.start));
-        Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }.quoting(&template.text)
+        Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }.quoting(template.shown())
     }
 }
 
@@ -160,7 +160,7 @@ fn embedded(template: &Template, line: usize, name: &str) -> Problem {
     let message = format!(
         "{{{{ {name} }}}} is a string and must be the whole value; join text with ~, such as {{{{ \"text\" ~ {name} }}}}"
     );
-    Problem { line: Some(line), ..Problem::in_file(&template.source, message) }.quoting(&template.text)
+    Problem { line: Some(line), ..Problem::in_file(&template.source, message) }.quoting(template.shown())
 }
 
 /// Writes a value so that YAML reads exactly that value.
@@ -202,7 +202,7 @@ fn read(template: &Template, places: Places) -> Result<Document, Vec<Problem>> {
     let documents = yaml::read(places.text().as_bytes()).map_err(|error| {
         let (line, column) = places.of_output(Some((error.line(), error.column())));
         let problem = Problem::in_file(&template.source, places.reworded(error.problem()));
-        vec![Problem { line, column, ..problem }.quoting(&template.text)]
+        vec![Problem { line, column, ..problem }.quoting(template.shown())]
     })?;
     let is_list = documents.iter().any(|document| document.value.get("items").is_some_and(Value::is_array));
     let list = FieldPath::default().field("items").join(Step::Index(0));

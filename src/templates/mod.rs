@@ -38,6 +38,11 @@ impl Template {
         self.conditions().enumerate().find(stray).map(|(_, (line, _))| line)
     }
 
+    /// The text, as far as messages may show it: no line of what may be a Secret.
+    fn shown(&self) -> &str {
+        if self.text.contains("Secret") { "" } else { &self.text }
+    }
+
     fn conditions(&self) -> impl Iterator<Item = (usize, &str)> {
         self.text.lines().enumerate().filter_map(|(position, line)| {
             let condition = line.strip_prefix('#')?.trim_start_matches('#').trim_start().strip_prefix("when:")?;

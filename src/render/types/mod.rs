@@ -3,23 +3,16 @@
 //! The type only checks: what is sent stays the value that the template gave. Kinds that are not built into Kubernetes, and other
 //! versions of those that are, are only known by where they live. Pure.
 
+mod kinds;
 mod lists;
 mod node;
 mod scalars;
 
-use k8s_openapi::api::admissionregistration::v1 as admission;
-use k8s_openapi::api::apps::v1 as apps;
-use k8s_openapi::api::batch::v1 as batch;
-use k8s_openapi::api::core::v1 as core;
-use k8s_openapi::api::networking::v1 as networking;
-use k8s_openapi::api::policy::v1 as policy;
-use k8s_openapi::api::rbac::v1 as rbac;
-use k8s_openapi::api::scheduling::v1 as scheduling;
-use k8s_openapi::api::storage::v1 as storage;
-use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use self::kinds::Match;
+pub(super) use self::kinds::is_namespaced;
 use self::node::Walk;
 use crate::manifest::ObjectId;
 use crate::names;
@@ -37,94 +30,19 @@ pub(super) struct Findings {
     pub(super) warnings: Found,
 }
 
-/// A kind that is built into Kubernetes.
-struct Kind {
-    group: &'static str,
-    api_version: &'static str,
-    name: &'static str,
-    is_namespaced: bool,
-    check: fn(&Value) -> Findings,
-}
-
-trait Scope {
-    const IS_NAMESPACED: bool;
-}
-
-impl Scope for NamespaceResourceScope {
-    const IS_NAMESPACED: bool = true;
-}
-
-impl Scope for ClusterResourceScope {
-    const IS_NAMESPACED: bool = false;
-}
-
-const fn kind<K: Resource<Scope: Scope> + DeserializeOwned>() -> Kind {
-    Kind {
-        group: K::GROUP,
-        api_version: K::API_VERSION,
-        name: K::KIND,
-        is_namespaced: <K::Scope as Scope>::IS_NAMESPACED,
-        check: check_as::<K>,
-    }
-}
-
-/// What a set of manifests for bpfman may hold.
-const KINDS: &[Kind] = &[
-    kind::<admission::MutatingWebhookConfiguration>(),
-    kind::<admission::ValidatingAdmissionPolicy>(),
-    kind::<admission::ValidatingAdmissionPolicyBinding>(),
-    kind::<admission::ValidatingWebhookConfiguration>(),
-    kind::<apps::DaemonSet>(),
-    kind::<apps::Deployment>(),
-    kind::<apps::StatefulSet>(),
-    kind::<batch::CronJob>(),
-    kind::<batch::Job>(),
-    kind::<core::ConfigMap>(),
-    kind::<core::LimitRange>(),
-    kind::<core::Namespace>(),
-    kind::<core::PersistentVolume>(),
-    kind::<core::PersistentVolumeClaim>(),
-    kind::<core::Pod>(),
-    kind::<core::ResourceQuota>(),
-    kind::<core::Secret>(),
-    kind::<core::Service>(),
-    kind::<core::ServiceAccount>(),
-    kind::<networking::Ingress>(),
-    kind::<networking::NetworkPolicy>(),
-    kind::<policy::PodDisruptionBudget>(),
-    kind::<rbac::ClusterRole>(),
-    kind::<rbac::ClusterRoleBinding>(),
-    kind::<rbac::Role>(),
-    kind::<rbac::RoleBinding>(),
-    kind::<scheduling::PriorityClass>(),
-    kind::<storage::CSIDriver>(),
-    kind::<storage::StorageClass>(),
-];
-
-/// Kinds of custom resource definitions that come with bpfman's surroundings: group, kind, and whether they live in a namespace.
-const CUSTOM_KINDS: &[(&str, &str, bool)] = &[
-    ("apiextensions.k8s.io", "CustomResourceDefinition", false),
-    ("monitoring.coreos.com", "PodMonitor", true),
-    ("monitoring.coreos.com", "PrometheusRule", true),
-    ("monitoring.coreos.com", "ServiceMonitor", true),
-    ("security.openshift.io", "SecurityContextConstraints", false),
-];
-
-/// Whether objects of this kind live in a namespace; none when only the cluster knows.
-pub(super) fn is_namespaced(id: &ObjectId) -> Option<bool> {
-    let built_in = KINDS.iter().map(|known| (known.group, known.name, known.is_namespaced));
-    built_in
-        .chain(CUSTOM_KINDS.iter().copied())
-        .find(|(group, kind, _)| (*group, *kind) == (id.group(), id.kind.as_str()))
-        .map(|(_, _, is_namespaced)| is_namespaced)
-}
-
-/// Everything that the type of the object says about it; nothing for a kind or version without a known type.
+/// Everything that the type of the object says about it; nothing for a kind that is not built into Kubernetes.
 pub(super) fn check(id: &ObjectId, object: &Value) -> Findings {
-    let known = |known: &&Kind| (known.api_version, known.name) == (id.api_version.as_str(), id.kind.as_str());
-    let mut findings = KINDS.iter().find(known).map(|known| (known.check)(object)).unwrap_or_default();
+    let root = FieldPath::default();
+    let mut findings = match kinds::find(id) {
+        Match::Known(kind) => (kind.check)(object),
+        Match::Doubtful(message) => {
+            Findings { warnings: vec![(root.field("apiVersion"), message)], ..Findings::default() }
+        }
+        Match::Wrong(message) => Findings { problems: vec![(root.field("kind"), message)], ..Findings::default() },
+        Match::Foreign => Findings::default(),
+    };
     if id.kind == "Secret" {
-        findings.problems.iter_mut().for_each(conceal);
+        findings.problems.iter_mut().chain(&mut findings.warnings).for_each(conceal);
     }
     findings
 }
@@ -132,18 +50,24 @@ pub(super) fn check(id: &ObjectId, object: &Value) -> Findings {
 /// Takes a secret value out of what is said about it: `is the number 1234, must be a string`.
 fn conceal((path, message): &mut (FieldPath, String)) {
     let is_secret = matches!(path.0.first(), Some(Step::Field(name)) if name == "data" || name == "stringData");
-    if let Some((_, wanted)) = message.split_once(", must be ").filter(|_| is_secret) {
+    if !is_secret {
+        return;
+    }
+    if let Some((_, wanted)) = message.split_once(", must be ") {
         *message = format!("must be {wanted}");
+    } else if message == scalars::NOT_BASE64 {
+        message.push_str("; plain text goes into stringData");
     }
 }
 
 fn check_as<K: DeserializeOwned>(object: &Value) -> Findings {
     let walk = Walk::default();
-    if let Err(error) = K::deserialize(walk.node(object)) {
-        walk.problem(format!("cannot be read: {error}"));
-    }
+    let read = K::deserialize(walk.node(object));
     let seen = walk.finish();
-    let mut findings = Findings { problems: seen.problems, warnings: Vec::new() };
+    let mut findings = Findings { problems: seen.problems, warnings: seen.doubts };
+    if read.is_err() && findings.problems.is_empty() {
+        findings.problems.push((FieldPath::default(), "the object cannot be read as its kind".to_owned()));
+    }
     for path in seen.unknown {
         match explain(&path, &seen.objects) {
             Some(message) => findings.problems.push((path, message)),

@@ -19,6 +19,8 @@ use crate::problem::mistyped;
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) problems: Found,
+    /// What the server may take although the type does not.
+    pub(super) doubts: Found,
     /// Fields that their object does not have.
     pub(super) unknown: Vec<FieldPath>,
     /// The objects that have a type, and the fields of it.
@@ -39,8 +41,21 @@ impl Walk {
     }
 
     /// Notes a mistake at the place where the walk stands.
-    pub(super) fn problem(&self, message: String) {
+    fn problem(&self, message: String) {
         self.problem_at(&[], message);
+    }
+
+    /// Notes what may be none.
+    fn doubt(&self, message: String) {
+        let path = self.path();
+        self.seen.borrow_mut().doubts.push((path, message));
+    }
+
+    /// Notes where a value was that the type could not bear, the innermost one.
+    fn note_failure(&self) {
+        if self.seen.borrow().problems.is_empty() {
+            self.problem("is not what belongs here".to_owned());
+        }
     }
 
     fn problem_at(&self, below: &[Step], message: String) {
@@ -79,8 +94,11 @@ impl<'a> Node<'a> {
     /// Notes what is wrong with the value, if anything; tells whether there is.
     fn is_wrong(self, error: Option<String>) -> bool {
         let is_wrong = error.is_some();
-        if let Some(message) = error {
-            self.walk.problem(message);
+        match error {
+            // Where a value is text or a number, the server takes null for none, or for an empty one.
+            Some(message) if self.value.is_null() => self.walk.doubt(message),
+            Some(message) => self.walk.problem(message),
+            None => {}
         }
         is_wrong
     }
@@ -94,7 +112,8 @@ impl<'a> Node<'a> {
         let is_base64 = expected(&visitor) == "a base64-encoded string";
         let error = if is_base64 { scalars::base64_error } else { scalars::text_error };
         let is_wrong = self.is_wrong(error(self.value));
-        visitor.visit_borrowed_str(self.value.as_str().filter(|_| !is_wrong).unwrap_or_default())
+        // The type reads over no line ends.
+        visitor.visit_borrowed_str(self.value.as_str().filter(|_| !is_wrong && !is_base64).unwrap_or_default())
     }
 
     fn items(self) -> Items<'a> {
@@ -178,6 +197,10 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
+        if name == "Quantity" && self.value.is_number() {
+            // Quotes are right everywhere, but most servers take a bare number too (kubernetes#94275).
+            self.walk.doubt(format!("is the number {}; a quantity is best put in quotes", self.value));
+        }
         let harmless = match name {
             "Quantity" if self.is_wrong(scalars::quantity_error(self.value)) => "0",
             "Time" | "MicroTime" if self.is_wrong(scalars::time_error(self.value)) => "1970-01-01T00:00:00Z",
@@ -256,6 +279,9 @@ impl<'de> MapAccess<'de> for Fields<'de> {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         let result = seed.deserialize(self.enter());
+        if result.is_err() {
+            self.walk.note_failure();
+        }
         self.walk.leave();
         result
     }

@@ -54,11 +54,14 @@ fn with_example(message: String, example: Option<String>) -> String {
     }
 }
 
-/// Why a value is not the base64 of something.
+/// What to say of text that is not base64.
+pub(super) const NOT_BASE64: &str = "is not base64";
+
+/// Why a value is not the base64 of something; the API reads over line ends in it.
 pub(super) fn base64_error(value: &Value) -> Option<String> {
-    let not_base64 = |text: &str| BASE64_STANDARD.decode(text).is_err();
+    let not_base64 = |text: &str| BASE64_STANDARD.decode(text.replace(['\r', '\n'], "")).is_err();
     match value.as_str() {
-        Some(text) => not_base64(text).then(|| "is not base64; plain text goes into stringData".to_owned()),
+        Some(text) => not_base64(text).then(|| NOT_BASE64.to_owned()),
         None => text_error(value),
     }
 }
@@ -70,14 +73,10 @@ pub(super) fn int_or_string_error(value: &Value) -> Option<String> {
 }
 
 /// Why a value is no amount of CPU, memory and the like
-/// (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>). The API takes bare numbers here and there;
-/// quotes are right everywhere (kubernetes#94275).
+/// (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>).
 pub(super) fn quantity_error(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) if is_quantity(text) => None,
-        Value::Number(_) => Some(mistyped(value, "a quantity: put quotes around it")),
-        _ => Some(mistyped(value, "a quantity such as 100m, 2 or 512Mi")),
-    }
+    let fits = value.is_number() || value.as_str().is_some_and(is_quantity);
+    (!fits).then(|| mistyped(value, "a quantity such as 100m, 2 or 512Mi"))
 }
 
 fn is_quantity(text: &str) -> bool {
