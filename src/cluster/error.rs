@@ -77,7 +77,7 @@ pub enum Error {
         cause: Trouble,
     },
     /// No answer in time.
-    #[error("no answer from {host} in {seconds} s")]
+    #[error("no answer from {host} in {}", if *.seconds == 0 { "less than 1 s".to_owned() } else { format!("{seconds} s") })]
     TimedOut {
         /// The server's address.
         host: String,

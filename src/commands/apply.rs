@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::flags::{Global, duration};
+use super::flags::{self, Global, duration};
 use super::input::{File, Input, Source, config_id, refused, uid};
 use crate::cluster::{Cluster, Connection};
 use crate::exit::Exit;
@@ -27,7 +27,7 @@ pub struct ApplyArgs {
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     server_side: bool,
     /// Name under which the fields are owned; the Config's name unless given
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = flags::manager_name)]
     field_manager: Option<String>,
     /// Take fields over that other field managers own with other values
     #[arg(long)]
@@ -72,7 +72,7 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
     }
     let input = &args.input;
     let file = args.file.read(input, ui)?;
-    let manager = args.field_manager.as_deref().unwrap_or(&input.name);
+    let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
     let cluster = args.file.connect(to, manager, global.request_timeout)?;
     let stop = Stop::listen()?;
     ui.note(&format!("using {}", cluster.chosen()));

@@ -3,7 +3,7 @@
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use super::flags::Global;
+use super::flags::{self, Global};
 use super::input::{File, Input};
 use crate::cluster::{Cluster, Connection};
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ pub struct DiffArgs {
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
     output: Format,
     /// Name under which the fields would be owned; the Config's name unless given
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = flags::manager_name)]
     field_manager: Option<String>,
     /// Count live fields that others set and nobody wants as drift
     #[arg(long)]
@@ -43,7 +43,7 @@ impl DiffArgs {
 pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
     let file = args.file.read(input, ui)?;
-    let manager = args.field_manager.as_deref().unwrap_or(&input.name);
+    let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
     let cluster = args.file.connect(to, manager, global.request_timeout)?;
     let (source, served) = match file {
         None => input.read_cluster(&cluster, ui).await?,

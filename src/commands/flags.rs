@@ -2,7 +2,12 @@
 
 use std::time::Duration;
 
+use crate::failure::Failure;
+use crate::names;
 use crate::ui::ColorChoice;
+
+/// Bytes that the server takes for a field manager's name.
+const LONGEST_MANAGER: usize = 128;
 
 /// What every command takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,5 +34,38 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         Some(Duration::ZERO) => Ok(Duration::from_secs(100 * 365 * 24 * 3600)),
         Some(duration) => Ok(duration),
         None => Err("expected a duration such as 30s, 1m30s or 2h".to_owned()),
+    }
+}
+
+/// Reads the name of an object: it becomes part of a path.
+pub fn object_name(text: &str) -> Result<String, String> {
+    match names::subdomain_error(text) {
+        None => Ok(text.to_owned()),
+        Some(_) => Err("expected lower-case letters, digits, - and ., at most 253".to_owned()),
+    }
+}
+
+/// Reads the name of a field manager, as the server takes it.
+pub fn manager_name(text: &str) -> Result<String, String> {
+    let fits = (1..=LONGEST_MANAGER).contains(&text.len()) && !text.contains(char::is_control);
+    if fits { Ok(text.to_owned()) } else { Err(format!("expected 1 to {LONGEST_MANAGER} printable characters")) }
+}
+
+/// The field manager: the one that was typed, else the Config's name.
+pub fn field_manager<'a>(typed: Option<&'a str>, name: &'a str) -> Result<&'a str, Failure> {
+    let manager = typed.unwrap_or(name);
+    manager_name(manager).map(|_| manager).map_err(|_| {
+        Failure::usage("the Config's name is too long for a field manager").hint("name one with --field-manager")
+    })
+}
+
+/// Reads a pull policy; nothing is what the operator's manifest sets the variable to.
+pub fn pull_policy(text: &str) -> Result<String, String> {
+    match text {
+        "" | "Always" | "IfNotPresent" | "Never" => Ok(text.to_owned()),
+        _ => {
+            Err("expected Always, IfNotPresent or Never; BPFMAN_IMAGE_PULL_POLICY says it if the flag does not"
+                .to_owned())
+        }
     }
 }

@@ -4,9 +4,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde_json::Value;
 
+use super::flags;
 use crate::cluster::{self, Cluster, Connection, Served};
 use crate::config::{self, Config, Origin};
 use crate::exit::Exit;
@@ -23,7 +23,7 @@ use crate::yaml;
 #[command(next_help_heading = "Input")]
 pub struct Input {
     /// Name of the Config, and the field manager's name
-    #[arg(long, value_name = "NAME", default_value = config::DEFAULT_NAME)]
+    #[arg(long, value_name = "NAME", default_value = config::DEFAULT_NAME, value_parser = flags::object_name)]
     pub name: String,
     /// Directory of templates: a file there replaces the built-in one of the same name, others are added
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -35,7 +35,7 @@ pub struct Input {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub monitoring: MonitoringChoice,
     /// Pull policy of all containers, Always, `IfNotPresent` or Never; without it the server decides
-    #[arg(long, value_name = "POLICY", env = "BPFMAN_IMAGE_PULL_POLICY")]
+    #[arg(long, value_name = "POLICY", env = "BPFMAN_IMAGE_PULL_POLICY", value_parser = flags::pull_policy)]
     pub image_pull_policy: Option<String>,
     /// Namespace that the Config must name; a check, the Config decides
     #[arg(long, short, value_name = "NAMESPACE")]
@@ -155,8 +155,7 @@ impl Input {
     pub fn read_file(&self, path: &Path, ui: &Ui) -> Result<Source, Failure> {
         let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
         let bytes = read_bytes(path)
-            .with_context(|| format!("cannot read {name}"))
-            .map_err(|error| Failure::new(Exit::Input, error))?;
+            .map_err(|error| Failure::input(vec![Problem::in_file(&name, format!("cannot be read: {error}"))]))?;
         let read = config::file::read(&name, &bytes, &self.name).map_err(Failure::input)?;
         let source = Source { config: read.config, object: read.object, overrides: read.overrides };
         self.checked(source, &read.warnings, ui)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
-use super::flags::Global;
+use super::flags::{self, Global};
 use super::input::{Input, config_id, connect, refused};
 use crate::cluster::Connection;
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ pub struct WatchArgs {
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
     output: Format,
     /// Name under which the fields are owned; the Config's name unless given
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = flags::manager_name)]
     field_manager: Option<String>,
     /// Take fields over from other field managers, as a controller does
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
@@ -50,7 +50,8 @@ impl WatchArgs {
 /// Watches until a signal comes.
 pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
-    let cluster = connect(to, args.field_manager.as_deref().unwrap_or(&input.name), global.request_timeout)?;
+    let cluster =
+        connect(to, flags::field_manager(args.field_manager.as_deref(), &input.name)?, global.request_timeout)?;
     ui.note(&format!("using {}", cluster.chosen()));
     let stop = Stop::listen()?;
     // Whatever is wrong from the start ends the command at once, with its own exit code.

@@ -356,7 +356,7 @@ fn certificates_and_tokens_that_cannot_be_used_are_named_with_their_place() {
         2> hint: write it again, or name a file: certificate-authority in the kubeconfig, or --certificate-authority
         exit 2
 
-        2> error: there is no certificate in the certificate authority in certificate-authority-data of cluster "home" in kubeconfig DIR/config
+        2> error: there is no certificate that can be read in the certificate authority in certificate-authority-data of cluster "home" in kubeconfig DIR/config
         2> hint: it must be text that has a part between -----BEGIN …----- and -----END …-----
         exit 2
 
@@ -412,6 +412,9 @@ fn flags_that_need_or_exclude_each_other_say_so() {
     folder.write("ca.crt", &ca);
     folder.write("both", &kubeconfig("insecure-skip-tls-verify: true, certificate-authority: ca.crt", ""));
     let said = [
+        ("config", "--server=https://127.0.0.1:99999"),
+        ("config", "--tls-server-name=no_name!"),
+        ("config", "--as=\u{7}"),
         ("config", "--as-group=g"),
         ("config", "--as-uid=7"),
         ("config", "--as-user-extra=a=b"),
@@ -428,6 +431,18 @@ fn flags_that_need_or_exclude_each_other_say_so() {
     ]
     .map(|(list, words)| folder.run(list, &format!("diff {words}")));
     expect![[r#"
+        2> error: --server has an address that is none: "SERVER"
+        2> hint: it must be https://host:port, or http://host:port
+        exit 2
+
+        2> error: --tls-server-name has a name that is none: "no_name!"
+        2> hint: it must be a DNS name or an address
+        exit 2
+
+        2> error: whom to act as (--as and the like) has characters that cannot be sent
+        2> hint: names are one line of text
+        exit 2
+
         2> error: --as-group needs a user to impersonate
         2> hint: name one with --as
         exit 2

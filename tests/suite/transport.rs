@@ -203,3 +203,15 @@ fn each_trouble_with_tls_has_its_own_words() {
         exit 5
     "#]].assert_eq(&said.join("\n"));
 }
+
+/// kubectl leaves out what it cannot read in a bundle of authorities.
+#[test]
+fn an_authority_that_cannot_be_read_does_not_spoil_the_others() {
+    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
+    let place = place(&cluster).0;
+    let authority = fs::read_to_string(place["certificate-authority"].as_str().unwrap()).unwrap();
+    folder.write("both", &format!("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n{authority}"));
+    folder.write("admin", &fs::read_to_string(cluster.kubeconfig()).unwrap());
+    let said = folder.run("admin", "diff --certificate-authority=DIR/both");
+    assert!(said.contains("config.bpfman.io/bpfman-config not found"), "{said}");
+}

@@ -139,13 +139,16 @@ fn templates() -> Vec<(&'static str, String)> {
 }
 
 /// What is wrong, in a few words, and the words of the command.
-const FLAGS: [(&str, &str); 6] = [
+const FLAGS: [(&str, &str); 9] = [
     ("an unknown flag", "render -f config.yaml --outptu json"),
     ("an unknown format", "render -f config.yaml -o yml"),
     ("a flag without its value", "render -f"),
     ("a file that is not there", "render -f missing.yaml"),
     ("a folder that is not there", "render -f config.yaml --templates missing"),
-    ("another namespace", "render -f config.yaml -n other --image-pull-policy Sometimes"),
+    ("another namespace", "render -f config.yaml -n other"),
+    ("a pull policy that is none", "render -f config.yaml --image-pull-policy always"),
+    ("a name that leads elsewhere", "render --name bpfman-config/status"),
+    ("a field manager without a name", "diff -f config.yaml --field-manager="),
 ];
 
 /// Runs the program in `folder` and gives all it said.

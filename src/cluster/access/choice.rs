@@ -64,7 +64,7 @@ pub fn choose(flags: &Connection) -> Result<Choice, Failure> {
     }
     config.disable_compression = cluster.flag("disable-compression");
     config.proxy_url = proxy::choose(cluster, &config.cluster_url)?;
-    config.tls_server_name = cluster.text("tls-server-name");
+    config.tls_server_name = tls_server_name(cluster)?;
     if found.in_pod && !cluster.is_flag("certificate-authority") {
         config.root_cert_file = cluster.text("certificate-authority").map(PathBuf::from); // looked at again: it is rotated
     }
@@ -247,7 +247,21 @@ fn server(cluster: &Entry) -> Result<Uri, Failure> {
     let full = if address.contains("://") { address.clone() } else { format!("https://{address}") };
     let uri: Uri = full.parse().map_err(|_| wrong())?;
     match uri.scheme_str() {
-        Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(uri),
+        Some("http" | "https") if uri.host().is_some_and(|host| !host.is_empty()) && proxy::is_port_right(&uri) => {
+            Ok(uri)
+        }
         _ => Err(wrong()),
+    }
+}
+
+/// The name to expect in the server's certificate.
+fn tls_server_name(cluster: &Entry) -> Result<Option<String>, Failure> {
+    let Some(name) = cluster.text("tls-server-name") else { return Ok(None) };
+    match rustls::pki_types::ServerName::try_from(name.as_str()) {
+        Ok(_) => Ok(Some(name.clone())),
+        Err(_) => {
+            Err(Failure::usage(format!("{} has a name that is none: {name:?}", cluster.origin_of("tls-server-name")))
+                .hint("it must be a DNS name or an address"))
+        }
     }
 }

@@ -40,9 +40,12 @@ pub(super) struct Identity {
 /// The authority of a cluster; none means that the system's are trusted.
 pub(super) fn authority(cluster: &Entry) -> Result<Option<Authority>, Failure> {
     let Some(file) = read(cluster, "certificate-authority", "the certificate authority")? else { return Ok(None) };
-    let certificates: Vec<Vec<u8>> = file.certificates().map(|block| block.contents().to_vec()).collect();
+    // One that cannot be read does not spoil the others, as for kubectl.
+    let is_readable = |der: &Vec<u8>| rustls::RootCertStore::empty().add(der.clone().into()).is_ok();
+    let certificates: Vec<Vec<u8>> =
+        file.certificates().map(|block| block.contents().to_vec()).filter(is_readable).collect();
     if certificates.is_empty() {
-        return Err(file.lacks("no certificate"));
+        return Err(file.lacks("no certificate that can be read"));
     }
     Ok(Some(Authority { pem: file.bytes, certificates }))
 }
@@ -134,6 +137,12 @@ fn impersonation(user: &Entry) -> Result<AuthInfo, Failure> {
     let extra = user.fields.get("as-user-extra").and_then(Value::as_object);
     auth.impersonate_user_extra =
         extra.map(|extra| extra.iter().map(|(key, values)| (key.clone(), texts(values))).collect());
+    let extras = auth.impersonate_user_extra.iter().flat_map(|extra| extra.values().flatten());
+    let groups = auth.impersonate_groups.iter().flatten().chain(extras);
+    if [&auth.impersonate, &auth.impersonate_uid].into_iter().flatten().chain(groups).any(|text| !is_sendable(text)) {
+        return Err(Failure::usage("whom to act as (--as and the like) has characters that cannot be sent")
+            .hint("names are one line of text"));
+    }
     for (key, flag) in [("as-uid", "--as-uid"), ("as-groups", "--as-group"), ("as-user-extra", "--as-user-extra")] {
         if auth.impersonate.is_none() && user.fields.contains_key(key) {
             let who = if user.is_flag(key) { flag.to_owned() } else { format!("{key} of {}", user.origin) };
@@ -141,6 +150,10 @@ fn impersonation(user: &Entry) -> Result<AuthInfo, Failure> {
         }
     }
     Ok(auth)
+}
+
+fn is_sendable(text: &str) -> bool {
+    http::HeaderValue::try_from(text).is_ok()
 }
 
 fn certificate(user: &Entry, identity: &mut Identity) -> Result<(), Failure> {

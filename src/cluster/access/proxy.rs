@@ -63,9 +63,20 @@ fn parse(proxy: &str, origin: &str) -> Result<Uri, Failure> {
     let with_scheme = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
     // Names are resolved by the proxy either way.
     let known = with_scheme.replacen("socks5h://", "socks5://", 1);
-    let uri = known.parse().ok().filter(|uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https" | "socks5")));
+    let uri = known
+        .parse()
+        .ok()
+        .filter(|uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https" | "socks5")) && is_port_right(uri));
     uri.ok_or_else(|| {
         Failure::usage(format!("{origin} is no address of a proxy"))
             .hint("it must be http://host:port, https://host:port or socks5://host:port")
+    })
+}
+
+/// Whether what follows the host, if anything does, is the number of a port.
+pub(super) fn is_port_right(uri: &Uri) -> bool {
+    uri.authority().is_none_or(|authority| {
+        let address = authority.as_str().rsplit('@').next().unwrap_or_default();
+        address.len() == authority.host().len() || authority.port_u16().is_some()
     })
 }
