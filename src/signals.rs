@@ -1,5 +1,6 @@
 //! SIGINT and SIGTERM: the first asks to stop, the second does not ask.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -14,7 +15,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Whether somebody wants us to stop.
 #[derive(Clone)]
 pub struct Stop {
-    signals: watch::Receiver<Vec<Exit>>,
+    requests: Arc<watch::Sender<Vec<Exit>>>,
 }
 
 impl Stop {
@@ -24,7 +25,8 @@ impl Stop {
             signal(kind).map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))
         };
         let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-        let (sender, signals) = watch::channel(Vec::new());
+        let requests = Arc::new(watch::Sender::new(Vec::new()));
+        let sender = Arc::clone(&requests);
         tokio::spawn(async move {
             loop {
                 let exit = tokio::select! {
@@ -34,12 +36,21 @@ impl Stop {
                 sender.send_modify(|seen| seen.push(exit));
             }
         });
-        Ok(Self { signals })
+        Ok(Self { requests })
     }
 
-    /// How the process ends, once a signal came.
+    /// Asks to stop, as a first signal does: the process then ends with `exit`.
+    pub fn request(&self, exit: Exit) {
+        self.requests.send_if_modified(|seen| {
+            let is_first = seen.is_empty();
+            seen.extend(is_first.then_some(exit));
+            is_first
+        });
+    }
+
+    /// How the process ends, once it was asked to.
     pub fn requested(&self) -> Option<Exit> {
-        self.signals.borrow().first().copied()
+        self.requests.borrow().first().copied()
     }
 
     /// Waits for the first signal.
@@ -59,10 +70,10 @@ impl Stop {
     }
 
     async fn nth(&self, count: usize) -> Exit {
-        let mut signals = self.signals.clone();
+        let mut signals = self.requests.subscribe();
         match signals.wait_for(|seen| seen.len() >= count).await {
             Ok(seen) => seen.first().copied().unwrap_or(Exit::Interrupted),
-            // The listener lives as long as the runtime: there is nothing to wait for any more.
+            // Cannot happen: we hold the sender.
             Err(_) => std::future::pending().await,
         }
     }

@@ -101,6 +101,11 @@ impl Ui {
         self.lost.take()
     }
 
+    /// Whether nobody takes the result any more.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Writes one line of the result, in pieces that have a tone each.
     pub fn line(&mut self, pieces: &[(Tone, &str)]) {
         let text = painted(pieces, self.color_out);

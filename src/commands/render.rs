@@ -1,5 +1,6 @@
 //! `render`: prints the objects that the Config becomes, in the order of applying.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -66,7 +67,9 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
     };
     let manifests = input.render(&source, platform, ui)?;
     match &args.output_dir {
-        Some(directory) => write_files(directory, args.output, &manifests)?,
+        Some(directory) => {
+            write_files(directory, args.output, &manifests, ui).map_err(|error| Failure::new(Exit::NoAnswer, error))?;
+        }
         None => ui.document(&text(args.output, &manifests)),
     }
     Ok(Exit::Done)
@@ -85,20 +88,36 @@ fn text(format: Format, manifests: &[Manifest]) -> String {
     }
 }
 
-fn write_files(directory: &Path, format: Format, manifests: &[Manifest]) -> Result<(), Failure> {
-    let write = || -> anyhow::Result<()> {
-        std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
-        for (position, manifest) in manifests.iter().enumerate() {
-            let (ending, text) = match format {
-                Format::Json => ("json", format!("{:#}\n", manifest.object)),
-                Format::Yaml | Format::Name => ("yaml", yaml::to_string(&manifest.object)),
-            };
-            // The number keeps the order of applying for whoever applies the directory.
-            let name = format!("{:02}-{}-{}.{ending}", position + 1, manifest.id.kind.to_lowercase(), manifest.id.name);
-            let path = directory.join(name.replace(':', "_"));
-            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        Ok(())
+/// Writes one file an object.
+fn write_files(directory: &Path, format: Format, manifests: &[Manifest], ui: &Ui) -> anyhow::Result<()> {
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let mut written = HashSet::new();
+    for (position, manifest) in manifests.iter().enumerate() {
+        let (ending, text) = match format {
+            Format::Json => ("json", format!("{:#}\n", manifest.object)),
+            Format::Yaml | Format::Name => ("yaml", yaml::to_string(&manifest.object)),
+        };
+        // The number keeps the order of applying for whoever applies the directory.
+        let name = format!("{:02}-{}-{}.{ending}", position + 1, manifest.id.kind.to_lowercase(), manifest.id.name);
+        let path = directory.join(name.replace(':', "_"));
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        written.insert(path);
+    }
+    for path in left_over(directory, &written)? {
+        ui.warning(&format!("{} was there before, and is none of what was rendered now", path.display()));
+    }
+    Ok(())
+}
+
+/// Other manifests in the directory: whoever applies it applies them too.
+fn left_over(directory: &Path, written: &HashSet<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let is_manifest = |path: &PathBuf| {
+        let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
+        ["yaml", "yml", "json"].contains(&ending) && !written.contains(path)
     };
-    write().map_err(|error| Failure::new(Exit::Usage, error))
+    let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_manifest).collect();
+    paths.sort();
+    Ok(paths)
 }

@@ -75,7 +75,13 @@ pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut 
         let manifests = input.render(&source, platform, &ui)?;
         Ok((source.config, manifests))
     };
-    let tell = |event: Event<'_>| log::event(&event, Timestamp::now(), args.output, &mut ui.borrow_mut());
+    let tell = |event: Event<'_>| {
+        log::event(&event, Timestamp::now(), args.output, &mut ui.borrow_mut());
+        // What nobody sees must not go on.
+        if ui.borrow().is_closed() {
+            stop.request(Exit::Done);
+        }
+    };
     let watch = Watch::new(&cluster, config_id(&input.name), behaviour, Box::new(render), Box::new(tell));
     tokio::select! {
         ended = watch.run(&stop) => ended.map_err(|error| refused(error, "cannot watch")),

@@ -16,7 +16,7 @@ const FIELDS: &[(&str, &str)] = &[
         "spec.daemon.bpffsInitImage",
         "is gone since March 2026 (bpfman-operator#491): spec.agent.image mounts the BPF file system",
     ),
-    ("spec.overrides[].group", "is spec.overrides[].apiVersion, such as apps/v1 (bpfman-operator#475)"),
+    ("spec.overrides[].group", "is apiVersion, group and version, such as apps/v1 (bpfman-operator#475)"),
 ];
 
 /// What became of the keys of the `ConfigMap` that came before the Config.

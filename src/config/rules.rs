@@ -1,6 +1,6 @@
 //! The rules of the custom resource definition as a table, and the walk that holds a value against it.
 //!
-//! Pure. A field that is null counts as absent: the server drops nulls before it validates.
+//! Pure. The server drops a null where it has a default, and refuses any other.
 //! <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable>
 
 use std::collections::HashMap;
@@ -31,6 +31,8 @@ enum Shape {
     FilledImage,
     Port,
     Flag,
+    /// Names of one's own, each with a string.
+    Texts,
     Object(&'static [Field]),
     /// Objects that differ in their key fields.
     List(&'static [Field], &'static [&'static str]),
@@ -54,14 +56,14 @@ const ROOT: &[Field] = &[
 
 const METADATA: &[Field] = &[
     required("name", Shape::Filled),
-    optional("annotations", Shape::Any),
+    optional("annotations", Shape::Texts),
     optional("creationTimestamp", Shape::Any),
     optional("deletionGracePeriodSeconds", Shape::Any),
     optional("deletionTimestamp", Shape::Text),
     optional("finalizers", Shape::Any),
     optional("generateName", Shape::Any),
     optional("generation", Shape::Any),
-    optional("labels", Shape::Any),
+    optional("labels", Shape::Texts),
     optional("managedFields", Shape::Any),
     optional("namespace", Shape::Text),
     optional("ownerReferences", Shape::Any),
@@ -151,9 +153,11 @@ impl Walk {
         self.unknown(object, fields, path);
         for field in fields {
             let place = path.field(field.name);
-            match object.get(field.name).filter(|value| !value.is_null()) {
+            match object.get(field.name) {
+                Some(Value::Null) if matches!(field.shape, Shape::Port | Shape::Any) => {}
+                Some(Value::Null) if !field.required => self.avoidable(&place, "is null; leave it out"),
+                Some(Value::Null) | None if field.required => self.problem(&place, "is missing"),
                 Some(value) => self.value(value, &field.shape, &place),
-                None if field.required => self.problem(&place, "is missing"),
                 None => {}
             }
         }
@@ -164,10 +168,20 @@ impl Walk {
             Shape::Any => {}
             Shape::Object(fields) => self.object(value, fields, path),
             Shape::List(fields, keys) => self.list(value, fields, keys, path),
+            Shape::Texts => self.texts(value, path),
             Shape::Flag if value.is_boolean() => {}
             Shape::Flag => self.mistyped(value, "true or false", path),
             Shape::Port => self.port(value, path),
             Shape::Text | Shape::Filled | Shape::Image | Shape::FilledImage => self.text(value, shape, path),
+        }
+    }
+
+    fn texts(&mut self, value: &Value, path: &FieldPath) {
+        let Some(texts) = value.as_object() else {
+            return self.mistyped(value, "an object", path);
+        };
+        for (name, text) in texts.iter().filter(|(_, text)| !text.is_string()) {
+            self.mistyped(text, "a string", &path.field(name));
         }
     }
 

@@ -72,8 +72,11 @@ pub(super) fn check(text: &str) -> Remarks {
 fn syntax(text: &str, errors: &[toml::de::Error]) -> Vec<String> {
     let mut said = Vec::new();
     let mut last = None;
+    let start = |error: &&toml::de::Error| error.span().map_or(text.len(), |span| span.start);
+    let mut errors: Vec<_> = errors.iter().collect();
+    errors.sort_by_key(start);
     for error in errors {
-        let start = error.span().map_or(text.len(), |span| span.start);
+        let start = start(&error);
         let between = last.replace(start).map(|last| text.get(last..start).unwrap_or_default());
         if between.is_none_or(|between| between.contains('\n')) && said.len() < MOST_ERRORS {
             let (place, message) = (place(text, start), error.message());

@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::manifest::{Manifest, ObjectId, Stage};
-use crate::names;
 use crate::path::{FieldPath, Step};
 use crate::problem::{self, Problem};
 use crate::templates::{Document, Engine, Template, Templates};
@@ -63,8 +62,7 @@ pub fn render(
     pull_policy: Option<&str>,
 ) -> Result<Rendered, Vec<Problem>> {
     let pull_policy = pull_policy.filter(|policy| !policy.is_empty());
-    let mut pass =
-        Pass { config, problems: pull_policy.and_then(pull_policy_error).into_iter().collect(), ..Pass::new(config) };
+    let mut pass = Pass::new(config);
     let engine = Engine::new(&values(config, platform, pull_policy));
     for template in templates.iter() {
         match engine.wants(template) {
@@ -96,12 +94,6 @@ fn values(config: &Config, platform: Platform, pull_policy: Option<&str>) -> Val
         "namespace": config.namespace,
         "openshift": platform.openshift,
     })
-}
-
-fn pull_policy_error(policy: &str) -> Option<Problem> {
-    let known = ["Always", "IfNotPresent", "Never"];
-    let message = format!("the image pull policy is {}, must be {}", names::quoted(policy), known.join(", "));
-    (!known.contains(&policy)).then(|| Problem::at(FieldPath::default(), message))
 }
 
 /// What has been found so far.

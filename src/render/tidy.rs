@@ -34,7 +34,7 @@ pub(super) fn tidy(document: &mut Document) -> Vec<Problem> {
     let mut warnings = Vec::new();
     if !taken.is_empty() {
         let paths: Vec<String> = taken.iter().map(FieldPath::to_string).collect();
-        let message = format!("left out what only the server writes: {}", paths.join(", "));
+        let message = format!("left out what belongs to a live object: {}", paths.join(", "));
         warnings.push(document.problem(FieldPath::default(), message));
     }
     warnings.extend(aggregated(document));

@@ -24,7 +24,8 @@ impl Templates {
             let read = if is_named_as_template(&path) { read(&path) } else { Ok(None) };
             match read {
                 Ok(None) => {
-                    warnings.push(named(&path, "is not a *.yaml or *.yml file and is not used".to_owned()));
+                    let what = if is_named_as_template(&path) { "a regular file" } else { "a *.yaml or *.yml file" };
+                    warnings.push(named(&path, format!("is not {what} and is not used")));
                     continue;
                 }
                 Ok(Some(text)) => templates.lay_over(&name, path.display().to_string(), text),

@@ -168,6 +168,8 @@ fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {
         Problem::Deep(DEEPEST)
     } else if text.contains("repetition limit") {
         Problem::Aliases
+    } else if text.starts_with("invalid type") {
+        Problem::CarriageReturn
     } else if text.contains("expected <document start>") {
         Problem::AfterEnd
     } else if shown.chars().nth(column - 1) == Some('\t') {

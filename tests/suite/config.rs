@@ -143,7 +143,7 @@ fn the_shape_of_2025_is_explained() {
             spec.logLevel is spec.daemon.logLevel since January 2026 (bpfman-operator#488)
             spec.agent.healthProbeAddr is spec.agent.healthProbePort since September 2025 (bpfman-operator#478)
             spec.daemon is missing
-            spec.overrides[0].group is spec.overrides[].apiVersion, such as apps/v1 (bpfman-operator#475)
+            spec.overrides[0].group is apiVersion, group and version, such as apps/v1 (bpfman-operator#475)
             spec.overrides[0].apiVersion is missing
         "#]],
     );

@@ -109,9 +109,9 @@ fn an_exported_object_is_a_template_and_an_exported_config_a_config() {
     let config = file(&cluster, "exported.yaml", &export(&["configs.bpfman.io/bpfman-config"]));
     let told = run(&cluster, &format!("diff -f {config} --templates {own}")).replace(own, "OWN");
     expect![[r#"
-        2> warning: OWN/csidriver.yaml:1:1: left out what only the server writes: metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
-        2> warning: OWN/daemonset-daemon.yaml:1:1: left out what only the server writes: status, metadata.creationTimestamp, metadata.generation, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["deprecated.daemonset.template.generation"]
-        2> warning: OWN/service-agent-metrics.yaml:3:3: left out what only the server writes: status, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
+        2> warning: OWN/csidriver.yaml:1:1: left out what belongs to a live object: metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
+        2> warning: OWN/daemonset-daemon.yaml:1:1: left out what belongs to a live object: status, metadata.creationTimestamp, metadata.generation, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["deprecated.daemonset.template.generation"]
+        2> warning: OWN/service-agent-metrics.yaml:3:3: left out what belongs to a live object: status, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
         2> 9 objects: 0 to change; hidden: 2 fields of server bookkeeping
         exit 0
     "#]]

@@ -317,9 +317,9 @@ fn what_only_the_server_writes_is_left_out_with_a_warning() {
         "secret.yaml",
         exported,
         &expect![[r#"
-        accepted
-        DIR/secret.yaml:4:3: left out what only the server writes: status, metadata.finalizers, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
-    "#]],
+            accepted
+            DIR/secret.yaml:4:3: left out what belongs to a live object: status, metadata.finalizers, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
+        "#]],
     );
     let objects =
         |text| overlaid(&[("secret.yaml", text)]).unwrap().manifests.into_iter().map(|manifest| manifest.object);

@@ -136,15 +136,6 @@ fn settings_that_are_not_there_get_their_defaults() {
     .assert_eq(&serde_json::to_string_pretty(&shown).unwrap());
 }
 
-#[test]
-fn a_wrong_pull_policy_is_refused() {
-    let problems = render(&read(&fixture()), &Templates::builtin(), PLAIN, Some("always")).unwrap_err();
-    expect![[r#"
-        the image pull policy is "always", must be Always, IfNotPresent, Never
-    "#]]
-    .assert_eq(&lines(&problems));
-}
-
 /// At 262144 bytes of annotations the API server still takes the `DaemonSet`, above it only the `ConfigMap`.
 #[test]
 fn a_configuration_too_large_for_an_annotation_is_refused() {

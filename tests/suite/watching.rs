@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::controlplane::{Cluster, Platform, lines};
 use crate::drift::edit;
-use crate::program::{Running, config, prepare, requests, run, until, writes};
+use crate::program::{Running, command, config, prepare, requests, run, until, writes};
 
 const DAEMON: &str = "daemonset/bpfman-daemon";
 
@@ -205,4 +205,19 @@ fn nothing_is_made_again_once_the_config_is_deleted() {
         TIME daemonset.apps/bpfman-daemon in ebpf: created
         TIME in sync: 4 objects
     "#]].assert_eq(&told);
+}
+
+/// It would go on to change the cluster unseen.
+#[test]
+fn a_watch_that_nobody_can_see_ends() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = command(cluster.kubeconfig(), "watch -q").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{}", String::from_utf8_lossy(&output.stderr));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command(cluster.kubeconfig(), "watch -q").stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    assert_eq!(finalizers(&cluster), "");
 }
