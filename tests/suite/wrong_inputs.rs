@@ -80,6 +80,9 @@ fn configs() -> Vec<(&'static str, Vec<u8>)> {
         ("a port as text", with("8175", "\"8175\"")),
         ("a port out of bounds", with("8175", "70000")),
         ("no images", with("    image: quay.io/bpfman/bpfman:v0.6.0\n", "").into_iter().collect()),
+        ("nulls", with("    logLevel: info", "    logLevel:\n  overrides: ~")),
+        ("labels that are no text", with("  name: bpfman-config", "  name: bpfman-config\n  labels: {a: 1}")),
+        ("carriage returns for newlines", format!("{CONFIG}---\n").replace('\n', "\r").into_bytes()),
         (
             "an image with a blank",
             with("bpfman:v0.6.0", "bpfman:v0.6.0 \n    logLevels: x\n    csiRegistrarImage: ' x'"),
