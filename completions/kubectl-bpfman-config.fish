@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_kubectl_bpfman_config_global_optspecs
-    string join \n q/quiet color= request-timeout= kubeconfig= context= cluster= user= s/server= token= as= as-group= as-uid= as-user-extra= certificate-authority= client-certificate= client-key= insecure-skip-tls-verify tls-server-name= disable-compression h/help V/version
+    string join \n q/quiet= color= request-timeout= kubeconfig= context= cluster= user= s/server= token= as= as-group= as-uid= as-user-extra= certificate-authority= client-certificate= client-key= insecure-skip-tls-verify= tls-server-name= disable-compression= h/help V/version
 end
 
 function __fish_kubectl_bpfman_config_needs_command
@@ -24,6 +24,8 @@ function __fish_kubectl_bpfman_config_using_subcommand
     contains -- $cmd[1] $argv
 end
 
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
@@ -41,10 +43,11 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l disable-compression -d 'Do not ask for compressed answers'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s V -l version -d 'Print version'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -f -a "render" -d 'Print the objects that the Config becomes'
@@ -68,6 +71,8 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 json\t'A v1 List'
 name\t'The objects\' names'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l output-dir -d 'Write one file an object into this directory instead' -r -f -a "(__fish_complete_directories)"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
@@ -85,10 +90,11 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l disable-compression -d 'Do not ask for compressed answers'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s V -l version -d 'Print version'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s f -l filename -d 'File that holds the Config, - for standard input; without it the cluster\'s own is read' -r -F
@@ -107,6 +113,10 @@ paths\t'One line a field: path, live and wanted value, owner'
 json\t'One JSON document'
 name\t'The names of the objects that differ'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l field-manager -d 'Name under which the fields would be owned; the Config\'s name unless given' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l strict -d 'Count live fields that others set and nobody wants as drift' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
@@ -124,11 +134,11 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l strict -d 'Count live fields that others set and nobody wants as drift'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l disable-compression -d 'Do not ask for compressed answers'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s V -l version -d 'Print version'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s f -l filename -d 'File that holds the Config, - for standard input; without it the cluster\'s own is read' -r -F
@@ -145,10 +155,18 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l server-side -d 'Apply on the server; there is no other way, the flag is taken for habit\'s sake' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l field-manager -d 'Name under which the fields are owned; the Config\'s name unless given' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l force-conflicts -d 'Take fields over that other field managers own with other values' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l create-namespace -d 'Create the namespace if it is not there' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l dry-run -d 'Change nothing: client compares only, server goes through all of it' -r -f -a "none\t''
 client\t''
 server\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l wait -d 'Wait until every node runs the new pods' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l timeout -d 'Longest wait for the pods, e.g. 90s, 5m; 0 means no limit' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
@@ -166,13 +184,11 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l force-conflicts -d 'Take fields over that other field managers own with other values'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l create-namespace -d 'Create the namespace if it is not there'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l wait -d 'Wait until every node runs the new pods'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l disable-compression -d 'Do not ask for compressed answers'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s V -l version -d 'Print version'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l name -d 'Name of the Config, and the field manager\'s name' -r
@@ -190,7 +206,13 @@ json\t'One JSON object a line'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l field-manager -d 'Name under which the fields are owned; the Config\'s name unless given' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l force-conflicts -d 'Take fields over from other field managers, as a controller does' -r -f -a "true\t''
 false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l create-namespace -d 'Create the namespace if it is not there' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l dry-run -d 'Tell what deviates, and change nothing' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l finalizer -d 'Keep the finalizer on the Config while watching, as the operator does' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
 always\t'Always, also into a file'
@@ -209,14 +231,15 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l create-namespace -d 'Create the namespace if it is not there'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l dry-run -d 'Tell what deviates, and change nothing'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l disable-compression -d 'Do not ask for compressed answers'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s V -l version -d 'Print version'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
@@ -234,10 +257,11 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s q -l quiet -d 'Print no progress and no hints'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything'
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l disable-compression -d 'Do not ask for compressed answers'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s V -l version -d 'Print version'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand help; and not __fish_seen_subcommand_from render diff apply watch completion help" -f -a "render" -d 'Print the objects that the Config becomes'

@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::cluster::Connection;
 use crate::commands::flags::Global;
@@ -79,7 +79,16 @@ pub fn parse(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli,
 
 /// The whole command line, for completion scripts.
 pub fn command() -> clap::Command {
-    Cli::command()
+    Cli::command().mut_args(with_value).mut_subcommands(|command| command.mut_args(with_value))
+}
+
+/// Lets a switch be written out, `--wait=false`, as kubectl does.
+fn with_value(switch: clap::Arg) -> clap::Arg {
+    if !matches!(switch.get_action(), ArgAction::SetTrue) {
+        return switch;
+    }
+    let switch = switch.action(ArgAction::Set).num_args(0..=1).require_equals(true).value_name("BOOL");
+    switch.default_value("false").default_missing_value("true").hide_default_value(true).hide_possible_values(true)
 }
 
 /// Whether kubectl started this program: newer ones say so, older ones give the whole path, which a shell would have

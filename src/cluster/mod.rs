@@ -61,6 +61,15 @@ impl Cluster {
         if let Some(resource) = Resource::known(id) {
             return Ok(resource);
         }
+        let resource = self.look_up(id).await?;
+        if resource.namespaced && id.namespace.is_none() {
+            let message = "metadata.namespace is missing: this kind lives in a namespace".to_owned();
+            return Err(Error::Refused { code: 422, message });
+        }
+        Ok(resource)
+    }
+
+    async fn look_up(&self, id: &ObjectId) -> Result<Resource, Error> {
         let key = (id.api_version.clone(), id.kind.clone());
         let mut looked_up = self.looked_up.lock().await;
         if let Some(resource) = looked_up.get(&key) {

@@ -175,6 +175,35 @@ fn a_field_that_only_the_server_can_judge_is_refused_once() {
     "#]].assert_eq(&patches.map(|request| format!("{} {}\n", request.code, request.uri)).collect::<String>());
 }
 
+/// The path of such an object is one that the server does not have, which says nothing about the kind.
+#[test]
+fn an_object_without_the_namespace_that_its_kind_needs_is_told_so() {
+    let cluster = applied(Platform::PLAIN);
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "examples.example.com"}, "spec": {"group": "example.com", "scope": "Namespaced",
+        "names": {"kind": "Example", "plural": "examples"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}]}});
+    cluster.apply(&definition.to_string());
+    cluster.kubectl_ok(&["wait", "--for=condition=Established", "crd/examples.example.com"]);
+    let own = file(&cluster, "own/a.yaml", "apiVersion: example.com/v1\nkind: Example\nmetadata: {name: a}\n");
+    let own = own.trim_end_matches("/a.yaml");
+    let told = ["diff -q -o name", "apply -q"].map(|words| run(&cluster, &format!("{words} --templates {own}")));
+    expect![[r#"
+        example.example.com/a
+        2> error: cannot compare example.example.com/a: metadata.namespace is missing: this kind lives in a namespace
+        exit 4
+        namespace/ebpf unchanged
+        csidriver.storage.k8s.io/csi.bpfman.io unchanged
+        configmap/bpfman-config unchanged
+        example.example.com/a failed
+        daemonset.apps/bpfman-daemon unchanged
+        2> error: cannot apply example.example.com/a: metadata.namespace is missing: this kind lives in a namespace
+        2>   it comes from OWN/a.yaml
+        exit 4
+    "#]].assert_eq(&told.concat().replace(own, "OWN"));
+}
+
 /// structured-merge-diff#234: servers take a live object in which an item stands twice.
 #[test]
 fn a_live_list_with_an_item_twice_is_compared_and_left_alone() {

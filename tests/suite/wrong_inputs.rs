@@ -142,7 +142,7 @@ fn templates() -> Vec<(&'static str, String)> {
 }
 
 /// What is wrong, in a few words, and the words of the command.
-const FLAGS: [(&str, &str); 9] = [
+const FLAGS: [(&str, &str); 10] = [
     ("an unknown flag", "render -f config.yaml --outptu json"),
     ("an unknown format", "render -f config.yaml -o yml"),
     ("a flag without its value", "render -f"),
@@ -150,6 +150,7 @@ const FLAGS: [(&str, &str); 9] = [
     ("a folder that is not there", "render -f config.yaml --templates missing"),
     ("another namespace", "render -f config.yaml -n other"),
     ("a pull policy that is none", "render -f config.yaml --image-pull-policy always"),
+    ("a switch that is neither on nor off", "render -f config.yaml --quiet=maybe"),
     ("a name that leads elsewhere", "render --name bpfman-config/status"),
     ("a field manager without a name", "diff -f config.yaml --field-manager="),
 ];
@@ -187,7 +188,10 @@ fn every_kind_of_wrong_input_is_named_with_its_place() {
     let overrides = "  overrides:\n  - {apiVersion: v1, kind: ConfigMap, namespace: bpfman, name: bpfman-config, unmanaged: true}\n  \
         - {apiVersion: v1, kind: Service, namespace: bpfman, name: none, unmanaged: true}\n  configuration";
     let without_effect = CONFIG.replace("  configuration", overrides).replace("max_retries", "max_retrys");
-    tell("no error, but worth a warning", &run(folder.path(), "render -f - -o name", without_effect.as_bytes()));
+    tell(
+        "no error, but worth a warning",
+        &run(folder.path(), "render --quiet=false -f - -o name", without_effect.as_bytes()),
+    );
     tell("on standard input", &run(folder.path(), "render -f -", b"spec: [a\n"));
     tell("for a machine", &run(folder.path(), "render -q -f - -o json", &CONFIG.replace("8175", "0").into_bytes()));
     expect_file!["../golden/wrong-inputs.txt"].assert_eq(&said);
