@@ -8,6 +8,7 @@ pub mod file;
 mod history;
 mod overrides;
 mod rules;
+mod schema;
 mod toml;
 
 use serde_json::Value;

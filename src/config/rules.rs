@@ -1,4 +1,4 @@
-//! The rules of the custom resource definition as a table, and the walk that holds a value against it.
+//! The walk that holds a value against the custom resource definition, and what the definition cannot say.
 //!
 //! Pure. The server drops a null where it has a default, and refuses any other.
 //! <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable>
@@ -7,98 +7,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use super::schema::{Field, ROOT, SPEC, Shape};
 use super::{API_VERSION, KIND, Origin, history, toml};
 use crate::names;
 use crate::path::{FieldPath, Step};
 use crate::problem::{self, Problem, mistyped};
-
-/// A field that an object may have.
-struct Field {
-    name: &'static str,
-    required: bool,
-    shape: Shape,
-}
-
-/// What a field may hold.
-enum Shape {
-    /// Anything: bookkeeping that we do not read.
-    Any,
-    Text,
-    /// A string that is not empty.
-    Filled,
-    /// What a container's image may be: no blanks around it.
-    Image,
-    FilledImage,
-    Port,
-    Flag,
-    /// Names of one's own, each with a string.
-    Texts,
-    Object(&'static [Field]),
-    /// Objects that differ in their key fields.
-    List(&'static [Field], &'static [&'static str]),
-}
-
-const fn required(name: &'static str, shape: Shape) -> Field {
-    Field { name, required: true, shape }
-}
-
-const fn optional(name: &'static str, shape: Shape) -> Field {
-    Field { name, required: false, shape }
-}
-
-const ROOT: &[Field] = &[
-    required("apiVersion", Shape::Text),
-    required("kind", Shape::Text),
-    required("metadata", Shape::Object(METADATA)),
-    required("spec", Shape::Object(SPEC)),
-    optional("status", Shape::Any),
-];
-
-const METADATA: &[Field] = &[
-    required("name", Shape::Filled),
-    optional("annotations", Shape::Texts),
-    optional("creationTimestamp", Shape::Any),
-    optional("deletionGracePeriodSeconds", Shape::Any),
-    optional("deletionTimestamp", Shape::Text),
-    optional("finalizers", Shape::Any),
-    optional("generateName", Shape::Any),
-    optional("generation", Shape::Any),
-    optional("labels", Shape::Texts),
-    optional("managedFields", Shape::Any),
-    optional("namespace", Shape::Text),
-    optional("ownerReferences", Shape::Any),
-    optional("resourceVersion", Shape::Any),
-    optional("selfLink", Shape::Any),
-    optional("uid", Shape::Text),
-];
-
-const SPEC: &[Field] = &[
-    required("agent", Shape::Object(AGENT)),
-    required("configuration", Shape::Filled),
-    required("daemon", Shape::Object(DAEMON)),
-    required("namespace", Shape::Filled),
-    optional("overrides", Shape::List(OVERRIDE, &["kind", "apiVersion", "namespace", "name"])),
-];
-
-const AGENT: &[Field] = &[
-    required("image", Shape::FilledImage),
-    optional("healthProbePort", Shape::Port),
-    optional("logLevel", Shape::Text),
-];
-
-const DAEMON: &[Field] = &[
-    required("image", Shape::FilledImage),
-    optional("csiRegistrarImage", Shape::Image),
-    optional("logLevel", Shape::Text),
-];
-
-const OVERRIDE: &[Field] = &[
-    required("apiVersion", Shape::Text),
-    required("kind", Shape::Text),
-    required("name", Shape::Text),
-    required("namespace", Shape::Text),
-    required("unmanaged", Shape::Flag),
-];
 
 /// Everything that the walk found.
 #[derive(Default)]

@@ -201,7 +201,8 @@ fn an_object_without_the_namespace_that_its_kind_needs_is_told_so() {
         2> error: cannot apply example.example.com/a: metadata.namespace is missing: this kind lives in a namespace
         2>   it comes from OWN/a.yaml
         exit 4
-    "#]].assert_eq(&told.concat().replace(own, "OWN"));
+    "#]]
+    .assert_eq(&told.concat().replace(own, "OWN"));
 }
 
 /// structured-merge-diff#234: servers take a live object in which an item stands twice.

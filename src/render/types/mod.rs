@@ -7,13 +7,15 @@ mod kinds;
 mod lists;
 mod node;
 mod scalars;
+mod walk;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::kinds::Match;
 pub(super) use self::kinds::is_namespaced;
-use self::node::Walk;
+use self::node::Node;
+use self::walk::Walk;
 use crate::manifest::ObjectId;
 use crate::names;
 use crate::path::{FieldPath, Step};
@@ -62,7 +64,7 @@ fn conceal((path, message): &mut (FieldPath, String)) {
 
 fn check_as<K: DeserializeOwned>(object: &Value) -> Findings {
     let walk = Walk::default();
-    let read = K::deserialize(walk.node(object));
+    let read = K::deserialize(Node::new(&walk, object));
     let seen = walk.finish();
     let mut findings = Findings { problems: seen.problems, warnings: seen.doubts };
     if read.is_err() && findings.problems.is_empty() {

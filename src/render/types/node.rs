@@ -3,7 +3,6 @@
 //! The types of `k8s-openapi` name their fields when they ask for an object, and say what they expect where they ask for a
 //! value; nothing else is known of them. Pure.
 
-use std::cell::RefCell;
 use std::fmt;
 
 use serde::de::value::{BorrowedStrDeserializer, Error};
@@ -11,75 +10,10 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Value, map};
 
-use super::{Found, lists, scalars};
-use crate::path::{FieldPath, Step};
+use super::walk::Walk;
+use super::{lists, scalars};
+use crate::path::Step;
 use crate::problem::mistyped;
-
-/// What a walk through one object has seen.
-#[derive(Default)]
-pub(super) struct Seen {
-    pub(super) problems: Found,
-    /// What the server may take although the type does not.
-    pub(super) doubts: Found,
-    /// Fields that their object does not have.
-    pub(super) unknown: Vec<FieldPath>,
-    /// The objects that have a type, and the fields of it.
-    pub(super) objects: Vec<(FieldPath, &'static [&'static str])>,
-}
-
-/// A walk through one object.
-#[derive(Default)]
-pub(super) struct Walk {
-    steps: RefCell<Vec<Step>>,
-    seen: RefCell<Seen>,
-}
-
-impl Walk {
-    /// Where the walk begins.
-    pub(super) fn node<'a>(&'a self, value: &'a Value) -> Node<'a> {
-        Node { walk: self, value, keys: &[] }
-    }
-
-    /// Notes a mistake at the place where the walk stands.
-    fn problem(&self, message: String) {
-        self.problem_at(&[], message);
-    }
-
-    /// Notes what may be none.
-    fn doubt(&self, message: String) {
-        let path = self.path();
-        self.seen.borrow_mut().doubts.push((path, message));
-    }
-
-    /// Notes where a value was that the type could not bear, the innermost one.
-    fn note_failure(&self) {
-        if self.seen.borrow().problems.is_empty() {
-            self.problem("is not what belongs here".to_owned());
-        }
-    }
-
-    fn problem_at(&self, below: &[Step], message: String) {
-        let mut path = self.path();
-        path.0.extend(below.iter().cloned());
-        self.seen.borrow_mut().problems.push((path, message));
-    }
-
-    pub(super) fn finish(self) -> Seen {
-        self.seen.into_inner()
-    }
-
-    fn path(&self) -> FieldPath {
-        FieldPath(self.steps.borrow().clone())
-    }
-
-    fn enter(&self, step: Step) {
-        self.steps.borrow_mut().push(step);
-    }
-
-    fn leave(&self) {
-        self.steps.borrow_mut().pop();
-    }
-}
 
 /// A value, and the walk that has come to it.
 #[derive(Clone, Copy)]
@@ -91,6 +25,11 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
+    /// Where a walk begins, or an item of a list.
+    pub(super) fn new(walk: &'a Walk, value: &'a Value) -> Self {
+        Self { walk, value, keys: &[] }
+    }
+
     /// Notes what is wrong with the value, if anything; tells whether there is.
     fn is_wrong(self, error: Option<String>) -> bool {
         let is_wrong = error.is_some();
@@ -127,7 +66,7 @@ impl<'a> Node<'a> {
 
     fn fields(self, known: Option<Known>) -> Fields<'a> {
         if let Some(known) = &known {
-            self.walk.seen.borrow_mut().objects.push((self.walk.path(), known.fields));
+            self.walk.note_object(known.fields);
         }
         self.is_wrong((!self.value.is_object()).then(|| mistyped(self.value, "an object")));
         let entries = self.value.as_object().map(map::Map::iter);
@@ -254,8 +193,7 @@ impl<'a> Fields<'a> {
         self.value = self.entries.as_mut().and_then(Iterator::next);
         let name = self.value?.0.as_str();
         if self.known.as_ref().is_some_and(|known| !known.fields.contains(&name)) {
-            let path = self.walk.path().field(name);
-            self.walk.seen.borrow_mut().unknown.push(path);
+            self.walk.note_unknown(name);
         }
         Some(name)
     }
@@ -298,7 +236,7 @@ impl<'a> Items<'a> {
         let (index, value) = self.items.next()?;
         let walk = self.node.walk;
         walk.enter(lists::step(value, self.node.keys).unwrap_or(Step::Index(index)));
-        Some(walk.node(value))
+        Some(Node::new(walk, value))
     }
 }
 
