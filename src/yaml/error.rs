@@ -51,9 +51,9 @@ pub enum Problem {
     /// A tab where only spaces are allowed.
     #[error("a tab cannot stand here, use spaces")]
     Tab,
-    /// A document that the parser ends where kubectl does not: at a `---` behind a carriage return alone.
-    #[error("a carriage return without newline ends a line here; save the file with newlines")]
-    CarriageReturn,
+    /// A carriage return alone and the like.
+    #[error("a line ends here for some readers only; save the file with newlines")]
+    LineEnd,
     /// Something else that is no YAML, in the parser's words.
     #[error("{0}")]
     Syntax(String),

@@ -99,17 +99,20 @@ fn terminated(text: &str) -> Cow<'_, str> {
 /// The parser says only at which byte a control character stands, and takes a byte order mark for a separator.
 fn check_characters(piece: Piece<'_>) -> Result<(), Error> {
     for (index, line) in piece.text.split('\n').enumerate() {
+        // In front of a newline it belongs to that; anywhere else it ends a line for some readers only.
+        let ended = line.strip_suffix('\r').unwrap_or(line);
         let bad = |(column, character): (usize, char)| match character {
-            '\t' | '\r' | '\u{85}' => false,
+            '\t' | '\u{85}' => false,
             '\u{feff}' => column == 0,
             _ => character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}'),
         };
         // Nearly all lines are printable ASCII, for which the search by bytes is quick.
-        if line.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        if ended.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
             continue;
         }
-        if let Some((column, character)) = line.chars().enumerate().find(|found| bad(*found)) {
-            return Err(piece.error_at(index + 1, column + 1, Problem::Control(character)));
+        if let Some((column, character)) = ended.chars().enumerate().find(|found| bad(*found)) {
+            let problem = if character == '\r' { Problem::LineEnd } else { Problem::Control(character) };
+            return Err(piece.error_at(index + 1, column + 1, problem));
         }
     }
     Ok(())
@@ -169,7 +172,7 @@ fn syntax(piece: Piece<'_>, error: &serde_yaml::Error) -> Error {
     } else if text.contains("repetition limit") {
         Problem::Aliases
     } else if text.starts_with("invalid type") {
-        Problem::CarriageReturn
+        Problem::LineEnd
     } else if text.contains("expected <document start>") {
         Problem::AfterEnd
     } else if shown.chars().nth(column - 1) == Some('\t') {

@@ -296,7 +296,7 @@ fn places_are_those_of_editors() {
             "{\"a\": 1}\n{\"b\n",
         ],
         &expect![[r#"
-            "a: \"\u{2028}\u{85}\ré\"\nb: [é, \u{2029}@" -> error: line 2, column 9: found character that cannot start any token
+            "a: \"\u{2028}\u{85}\ré\"\nb: [é, \u{2029}@" -> error: line 1, column 7: a line ends here for some readers only; save the file with newlines
             "a: é\n\u{2028}b: @" -> error: line 2, column 5: found character that cannot start any token
             "{\"a\": \"é😀\", \"b\": 9223372036854775808}" -> error: line 1, column 36: the API keeps no integer of this size exactly; quote it if it is text
             "{\"a\": 1}\n{\"b\n" -> error: line 3, column 1: control character (\u0000-\u001F) found while parsing a string"#]],
