@@ -290,13 +290,15 @@ fn marks_line_ends_and_tabs_of_editors_are_harmless_or_named() {
 fn places_are_those_of_editors() {
     check(
         &[
-            "a: \"\u{2028}\u{85}\r\u{e9}\"\nb: [\u{e9}, \u{2029}@",
+            "a: \"\u{2028}\u{85}\u{e9}\"\nb: [\u{e9}, \u{2029}@",
+            "a: \"\u{e9}\rb\"",
             "a: \u{e9}\n\u{2028}b: @",
             "{\"a\": \"\u{e9}\u{1f600}\", \"b\": 9223372036854775808}",
             "{\"a\": 1}\n{\"b\n",
         ],
         &expect![[r#"
-            "a: \"\u{2028}\u{85}\ré\"\nb: [é, \u{2029}@" -> error: line 1, column 7: a line ends here for some readers only; save the file with newlines
+            "a: \"\u{2028}\u{85}é\"\nb: [é, \u{2029}@" -> error: line 2, column 9: found character that cannot start any token
+            "a: \"é\rb\"" -> error: line 1, column 6: a line ends here for some readers only; save the file with newlines
             "a: é\n\u{2028}b: @" -> error: line 2, column 5: found character that cannot start any token
             "{\"a\": \"é😀\", \"b\": 9223372036854775808}" -> error: line 1, column 36: the API keeps no integer of this size exactly; quote it if it is text
             "{\"a\": 1}\n{\"b\n" -> error: line 3, column 1: control character (\u0000-\u001F) found while parsing a string"#]],
