@@ -123,6 +123,11 @@ fn templates() -> Vec<(&'static str, String)> {
         TEMPLATE.replacen(from, to, 1)
     };
     vec![
+        (
+            "a Secret, of which no line is shown",
+            with("ConfigMap", "Secret").replace("data:\n", "stringData:\n  key: hush\n"),
+        ),
+        ("a Secret with a number", with("ConfigMap", "Secret").replace("key: value", "key: 4711")),
         ("an empty template", String::new()),
         ("a name that does not exist", with("{{ namespace }}", "{{ namespase }}")),
         ("an expression without end", with("{{ namespace }}", "{{ namespace }")),
