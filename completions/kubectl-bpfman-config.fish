@@ -26,7 +26,7 @@ end
 
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
@@ -65,7 +65,7 @@ openshift\t'OpenShift'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l monitoring -d 'Whether to render the monitoring objects; auto asks the cluster whether it serves monitoring.coreos.com' -r -f -a "auto\t'What the cluster serves decides'
 on\t'Render them'
 off\t'Leave them out'"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l image-pull-policy -d 'Pull policy of all containers, Always, `IfNotPresent` or Never; without it the server decides' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l image-pull-policy -d 'Pull policy of all containers, as a pod has it; without it the server decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s n -l namespace -d 'Namespace that the Config must name; a check, the Config decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s o -l output -d 'Output format' -r -f -a "yaml\t'One YAML document an object'
 json\t'A v1 List'
@@ -73,7 +73,7 @@ name\t'The objects\' names'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l output-dir -d 'Write one file an object into this directory instead' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
@@ -106,7 +106,7 @@ openshift\t'OpenShift'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l monitoring -d 'Whether to render the monitoring objects; auto asks the cluster whether it serves monitoring.coreos.com' -r -f -a "auto\t'What the cluster serves decides'
 on\t'Render them'
 off\t'Leave them out'"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l image-pull-policy -d 'Pull policy of all containers, Always, `IfNotPresent` or Never; without it the server decides' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l image-pull-policy -d 'Pull policy of all containers, as a pod has it; without it the server decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s n -l namespace -d 'Namespace that the Config must name; a check, the Config decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "text\t'A unified diff an object, with the owner of each live value'
 paths\t'One line a field: path, live and wanted value, owner'
@@ -117,7 +117,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
@@ -150,7 +150,7 @@ openshift\t'OpenShift'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l monitoring -d 'Whether to render the monitoring objects; auto asks the cluster whether it serves monitoring.coreos.com' -r -f -a "auto\t'What the cluster serves decides'
 on\t'Render them'
 off\t'Leave them out'"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l image-pull-policy -d 'Pull policy of all containers, Always, `IfNotPresent` or Never; without it the server decides' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l image-pull-policy -d 'Pull policy of all containers, as a pod has it; without it the server decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s n -l namespace -d 'Namespace that the Config must name; a check, the Config decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l server-side -d 'Apply on the server; there is no other way, the flag is taken for habit\'s sake' -r -f -a "true\t''
 false\t''"
@@ -167,7 +167,7 @@ false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l timeout -d 'Longest wait for the pods, e.g. 90s, 5m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
@@ -199,7 +199,7 @@ openshift\t'OpenShift'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l monitoring -d 'Whether to render the monitoring objects; auto asks the cluster whether it serves monitoring.coreos.com' -r -f -a "auto\t'What the cluster serves decides'
 on\t'Render them'
 off\t'Leave them out'"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l image-pull-policy -d 'Pull policy of all containers, Always, `IfNotPresent` or Never; without it the server decides' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l image-pull-policy -d 'Pull policy of all containers, as a pod has it; without it the server decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s n -l namespace -d 'Namespace that the Config must name; a check, the Config decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s o -l output -d 'Form of the log' -r -f -a "text\t'Lines for people'
 json\t'One JSON object a line'"
@@ -214,7 +214,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
@@ -240,7 +240,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s V -l version -d 'Print version'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
 always\t'Always, also into a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r

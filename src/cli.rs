@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::cluster::Connection;
@@ -88,6 +89,8 @@ fn with_value(switch: clap::Arg) -> clap::Arg {
         return switch;
     }
     let switch = switch.action(ArgAction::Set).num_args(0..=1).require_equals(true).value_name("BOOL");
+    let id = switch.get_id().clone();
+    let switch = switch.value_parser(BoolishValueParser::new()).overrides_with(id);
     switch.default_value("false").default_missing_value("true").hide_default_value(true).hide_possible_values(true)
 }
 

@@ -14,7 +14,7 @@ use owo_colors::{OwoColorize, Style};
 /// When to colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless `NO_COLOR` or `TERM=dumb` says otherwise.
+    /// On a terminal, unless the environment says otherwise.
     #[default]
     Auto,
     /// Always, also into a file.

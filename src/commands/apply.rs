@@ -24,7 +24,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     input: Input,
     /// Apply on the server; there is no other way, the flag is taken for habit's sake
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     server_side: bool,
     /// Name under which the fields are owned; the Config's name unless given
     #[arg(long, value_name = "NAME", value_parser = flags::manager_name)]

@@ -34,7 +34,7 @@ pub struct Input {
     /// Whether to render the monitoring objects; auto asks the cluster whether it serves monitoring.coreos.com
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub monitoring: MonitoringChoice,
-    /// Pull policy of all containers, Always, `IfNotPresent` or Never; without it the server decides
+    /// Pull policy of all containers, as a pod has it; without it the server decides
     #[arg(long, value_name = "POLICY", env = "BPFMAN_IMAGE_PULL_POLICY", value_parser = flags::pull_policy)]
     pub image_pull_policy: Option<String>,
     /// Namespace that the Config must name; a check, the Config decides
@@ -205,7 +205,7 @@ impl Input {
         for warning in warnings {
             ui.warning(&warning.to_string());
         }
-        if let Some(namespace) = self.namespace.as_ref().filter(|namespace| **namespace != config.namespace) {
+        if let Some(namespace) = self.namespace.as_ref().filter(|name| !name.is_empty() && **name != config.namespace) {
             return Err(Failure::usage(format!(
                 "--namespace {namespace} is not what the Config says: spec.namespace is {}",
                 config.namespace

@@ -27,7 +27,7 @@ pub struct WatchArgs {
     #[arg(long, value_name = "NAME", value_parser = flags::manager_name)]
     field_manager: Option<String>,
     /// Take fields over from other field managers, as a controller does
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     force_conflicts: bool,
     /// Create the namespace if it is not there
     #[arg(long)]
@@ -36,7 +36,7 @@ pub struct WatchArgs {
     #[arg(long)]
     dry_run: bool,
     /// Keep the finalizer on the Config while watching, as the operator does
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     finalizer: bool,
 }
 

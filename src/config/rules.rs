@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::schema::{Field, ROOT, SPEC, Shape};
+use super::schema::{Field, METADATA, ROOT, SPEC, Shape};
 use super::{API_VERSION, KIND, Origin, history, toml};
 use crate::names;
 use crate::path::{FieldPath, Step};
@@ -37,6 +37,9 @@ fn add(list: &mut Vec<Problem>, path: &FieldPath, message: impl Into<String>) {
     }
 }
 
+/// A larger text fits into no annotation, which rendering says; to read it could take a lot of memory.
+const LARGEST_TEXT: usize = 256 << 10;
+
 struct Walk {
     origin: Origin,
     found: Findings,
@@ -64,10 +67,12 @@ impl Walk {
             return self.mistyped(value, "an object", path);
         };
         self.unknown(object, fields, path);
+        let is_metadata = std::ptr::eq(fields, METADATA);
         for field in fields {
             let place = path.field(field.name);
             match object.get(field.name) {
                 Some(Value::Null) if matches!(field.shape, Shape::Port | Shape::Any) => {}
+                Some(Value::Null) if !field.required && is_metadata => {}
                 Some(Value::Null) if !field.required => self.avoidable(&place, "is null; leave it out"),
                 Some(Value::Null) | None if field.required => self.problem(&place, "is missing"),
                 Some(value) => self.value(value, &field.shape, &place),
@@ -149,6 +154,9 @@ impl Walk {
 
     fn configuration(&mut self, value: &Value, path: &FieldPath) {
         let text = value.pointer("/spec/configuration").and_then(Value::as_str).unwrap_or_default();
+        if text.len() > LARGEST_TEXT {
+            return;
+        }
         let toml::Remarks { syntax, meaning } = toml::check(text);
         for message in syntax {
             self.avoidable(path, message);

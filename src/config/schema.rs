@@ -42,7 +42,7 @@ pub(super) const ROOT: &[Field] = &[
     optional("status", Shape::Any),
 ];
 
-const METADATA: &[Field] = &[
+pub(super) const METADATA: &[Field] = &[
     required("name", Shape::Filled),
     optional("annotations", Shape::Texts),
     optional("creationTimestamp", Shape::Any),

@@ -31,9 +31,13 @@ pub(super) fn check(id: &ObjectId, object: &Value) -> Found {
 fn metadata(id: &ObjectId, object: &Value, found: &mut Found) {
     let root = FieldPath::default().field("metadata");
     let wrong = match (id.group(), id.kind.as_str()) {
-        ("rbac.authorization.k8s.io", _) => names::path_error(&id.name),
+        ("rbac.authorization.k8s.io", _) | (_, "APIService" | "ClusterTrustBundle" | "IPAddress") => {
+            names::path_error(&id.name)
+        }
         ("", "Namespace" | "Service") => names::label_error(&id.name),
-        _ => names::subdomain_error(&id.name),
+        _ if types::is_namespaced(id).is_some() => names::subdomain_error(&id.name),
+        // Whoever serves the kind has its own rule.
+        _ => names::path_error(&id.name),
     };
     found.extend(wrong.map(|message| (root.field("name"), message)));
     let wrong = id.namespace.as_deref().and_then(names::label_error);

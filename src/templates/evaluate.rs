@@ -158,7 +158,7 @@ fn reason(error: &minijinja::Error) -> String {
 /// A string in the middle of other text would bring its quotes into it.
 fn embedded(template: &Template, line: usize, name: &str) -> Problem {
     let message = format!(
-        "{{{{ {name} }}}} is a string and must be the whole value; join text with ~, such as {{{{ \"text\" ~ {name} }}}}"
+        "{{{{ {name} }}}} is a string and must be the whole value, without quotes; join text with ~, such as {{{{ \"text\" ~ {name} }}}}"
     );
     Problem { line: Some(line), ..Problem::in_file(&template.source, message) }.quoting(template.shown())
 }

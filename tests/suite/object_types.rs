@@ -89,6 +89,8 @@ fn a_field_that_the_type_lacks_is_named_with_what_was_meant() {
         imagePullPolcy: Always
         lifecycle: {preStop: {exec: {comand: [a]}}}
         hostNetwork: true
+      volumes: [{name: v, secret: {name: x}}, {name: w, persistentVolumeClaim: {name: x}}]
+      schedulingGates: [{name: a}, {name: a}]
 ";
     check(
         "extra.yaml",
@@ -98,6 +100,9 @@ fn a_field_that_the_type_lacks_is_named_with_what_was_meant() {
             DIR/extra.yaml:12:9: spec.template.spec.containers[name="x"].imagePullPolcy is no field here; did you mean imagePullPolicy?
             DIR/extra.yaml:13:38: spec.template.spec.containers[name="x"].lifecycle.preStop.exec.comand is no field here; did you mean command?
             DIR/extra.yaml:14:9: spec.template.spec.containers[name="x"].hostNetwork is no field here; it belongs at spec.template.spec.hostNetwork
+            DIR/extra.yaml:15:36: spec.template.spec.volumes[name="v"].secret.name is no field here; did you mean secretName?
+            DIR/extra.yaml:15:81: spec.template.spec.volumes[name="w"].persistentVolumeClaim.name is no field here; did you mean claimName?
+            DIR/extra.yaml:16:36: spec.template.spec.schedulingGates[1] has the same name "a" as item [0]
         "#]],
     );
     let high = "    containers: []\n    spec: {nodeSelector: {}}\n";
@@ -207,10 +212,25 @@ fn what_is_wrong_with_a_secret_value_is_said_without_it() {
 /// What kubectl and the server take: base64 of several lines, in whatever holds it.
 #[test]
 fn what_the_api_takes_is_taken() {
-    let data = "  a: |\n    aGVs\n    bG8=\n";
+    let data = "  a: |\n    aGVs\n    bG8=\n  b: YR==\n";
     check(
         "extra.yaml",
         &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a, namespace: b}}\nbinaryData:\n{data}"),
+        &expect![[r#"
+            accepted
+        "#]],
+    );
+    let service = "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1.}\n";
+    check(
+        "extra.yaml",
+        service,
+        &expect![[r#"
+        accepted
+    "#]],
+    );
+    check(
+        "extra.yaml",
+        "apiVersion: user.openshift.io/v1\nkind: User\nmetadata: {name: 'kube:admin'}\n",
         &expect![[r#"
             accepted
         "#]],
@@ -259,8 +279,15 @@ fn a_kind_that_is_nearly_one_of_kubernetes_is_named() {
         "extra.yaml",
         &object("apps/v1", "Novelty"),
         &expect![[r#"
-        accepted
-        DIR/extra.yaml:1:1: apiVersion is apps/v1, in which Kubernetes 1.37 has no "Novelty"
+            accepted
+            DIR/extra.yaml:1:1: apiVersion is apps/v1, in which no "Novelty" is known here
+        "#]],
+    );
+    check(
+        "extra.yaml",
+        &object("app/v1", "Deployment"),
+        &expect![[r#"
+        DIR/extra.yaml:2:1: kind is "Deployment", which app/v1 has not; did you mean Deployment (apps/v1)?
     "#]],
     );
     check(
@@ -275,8 +302,8 @@ fn a_kind_that_is_nearly_one_of_kubernetes_is_named() {
         "extra.yaml",
         &lease,
         &expect![[r#"
-        DIR/extra.yaml:3:35: metadata.naemspace is no field here; did you mean namespace?
-        DIR/extra.yaml:4:8: spec.holderIdentitys is no field here; did you mean holderIdentity?
-    "#]],
+            DIR/extra.yaml:3:35: metadata.naemspace is no field here; did you mean namespace?
+            DIR/extra.yaml:4:8: spec.holderIdentitys is no field here; did you mean holderIdentity?
+        "#]],
     );
 }

@@ -205,7 +205,7 @@ fn what_the_template_language_refuses_is_named_with_its_line() {
         "extra.yaml",
         "{% if openshift %}\na: 1\n{% endif %}\nkind: A\n\nname: \"x{{ namespace }}\"\n",
         &expect![[r#"
-            DIR/extra.yaml:6: {{ namespace }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ namespace }}
+            DIR/extra.yaml:6: {{ namespace }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ namespace }}
         "#]],
     );
 }
@@ -225,17 +225,17 @@ fn a_string_is_a_whole_value() {
         "extra.yaml",
         &format!("{text}image: registry/{{{{ name }}}}\nx: [a-{{{{ name }}}}, b]\n"),
         &expect![[r#"
-            DIR/extra.yaml:4: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
-            DIR/extra.yaml:5: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
+            DIR/extra.yaml:4: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
+            DIR/extra.yaml:5: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
         "#]],
     );
     check(
         "extra.yaml",
         &format!("{text}a: '{{{{ name }}}}'\nb: {{{{ name }}}}:{{{{ name }}}}\n"),
         &expect![[r#"
-        DIR/extra.yaml:4: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
-        DIR/extra.yaml:5: {{ name }} is a string and must be the whole value; join text with ~, such as {{ "text" ~ name }}
-    "#]],
+            DIR/extra.yaml:4: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
+            DIR/extra.yaml:5: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
+        "#]],
     );
 }
 

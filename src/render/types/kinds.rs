@@ -68,7 +68,7 @@ const KINDS: &[Kind] = kinds! {
     autoscaling::v1: HorizontalPodAutoscaler;
     autoscaling::v2: HorizontalPodAutoscaler;
     batch::v1: CronJob, Job;
-    certificates::v1: CertificateSigningRequest, ClusterTrustBundle;
+    certificates::v1: CertificateSigningRequest, ClusterTrustBundle, PodCertificateRequest;
     coordination::v1: Lease;
     core::v1: ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, ResourceQuota, Secret, Service, ServiceAccount;
     discovery::v1: EndpointSlice;
@@ -107,10 +107,11 @@ pub(super) fn find(id: &ObjectId) -> Match {
         return Match::Known(known);
     }
     let own = || KINDS.iter().filter(|known| known.group == id.group());
-    if own().next().is_none() {
+    // Groups of custom resources have a dot in their name.
+    if own().next().is_none() && id.group().contains('.') {
         return Match::Foreign;
     }
-    if let Some(known) = own().find(|known| known.name == name) {
+    if let Some(known) = own().rfind(|known| known.name == name) {
         return Match::Doubtful(format!("is {version}; Kubernetes 1.37 has {name} as {}", known.api_version));
     }
     let near = names::nearest(name, own().map(|known| known.name));
@@ -122,6 +123,6 @@ pub(super) fn find(id: &ObjectId) -> Match {
             meant.name,
             meant.api_version
         )),
-        None => Match::Doubtful(format!("is {version}, in which Kubernetes 1.37 has no {}", names::quoted(name))),
+        None => Match::Doubtful(format!("is {version}, in which no {} is known here", names::quoted(name))),
     }
 }

@@ -15,16 +15,23 @@ const KEYED: &[(&str, &str, &[&str])] = &[
     ("Container", "ports", &["containerPort", "protocol"]),
     ("Container", "volumeDevices", &["devicePath"]),
     ("Container", "volumeMounts", &["mountPath"]),
+    ("CSINodeSpec", "drivers", &["name"]),
+    ("MutatingWebhookConfiguration", "webhooks", &["name"]),
     ("PodSpec", "containers", &["name"]),
+    ("PodSpec", "ephemeralContainers", &["name"]),
     ("PodSpec", "hostAliases", &["ip"]),
     ("PodSpec", "imagePullSecrets", &["name"]),
     ("PodSpec", "initContainers", &["name"]),
     ("PodSpec", "resourceClaims", &["name"]),
+    ("PodSpec", "schedulingGates", &["name"]),
     ("PodSpec", "topologySpreadConstraints", &["topologyKey", "whenUnsatisfiable"]),
     ("PodSpec", "volumes", &["name"]),
     ("ResourceRequirements", "claims", &["name"]),
     ("ServiceAccount", "secrets", &["name"]),
     ("ServiceSpec", "ports", &["port", "protocol"]),
+    ("ValidatingAdmissionPolicySpec", "matchConditions", &["name"]),
+    ("ValidatingAdmissionPolicySpec", "variables", &["name"]),
+    ("ValidatingWebhookConfiguration", "webhooks", &["name"]),
 ];
 
 /// The fields in which the items of a list differ; none when it is another list.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use self::kinds::Match;
 pub(super) use self::kinds::is_namespaced;
 use self::node::Node;
-use self::walk::Walk;
+use self::walk::{Object, Walk};
 use crate::manifest::ObjectId;
 use crate::names;
 use crate::path::{FieldPath, Step};
@@ -79,17 +79,20 @@ fn check_as<K: DeserializeOwned>(object: &Value) -> Findings {
     findings
 }
 
-/// Which field an unknown one was meant to be: one with nearly the same name beside it, or the same name in an object above or
-/// below. None when there is neither: then it may be newer than the types.
-fn explain(path: &FieldPath, objects: &[(FieldPath, &'static [&'static str])]) -> Option<String> {
+/// Which field an unknown one was meant to be: one beside it with nearly the same name, or with a longer one (`secretName` for `name`),
+/// or the same name in an object above or below that lacks it. None when there is none: then it may be newer than the types.
+fn explain(path: &FieldPath, objects: &[Object]) -> Option<String> {
     let mut parent = path.clone();
     let Some(Step::Field(name)) = parent.0.pop() else { return None };
-    let own = objects.iter().find(|(place, _)| *place == parent).map(|(_, fields)| *fields).unwrap_or_default();
-    if let Some(near) = names::nearest(&name, own.iter().copied()) {
+    let own = objects.iter().find(|object| object.path == parent);
+    let fields = || own.into_iter().flat_map(|own| own.fields.iter().copied());
+    let fits = |own: &Object, field: &str| own.lacks(field) && field.to_lowercase().ends_with(&name.to_lowercase());
+    let longer = || fields().find(|field| name.len() > 3 && own.is_some_and(|own| fits(own, field)));
+    if let Some(near) = names::nearest(&name, fields()).or_else(longer) {
         return Some(format!("is no field here; did you mean {near}?"));
     }
     let related = |place: &FieldPath| place.contains(&parent) || parent.contains(place);
-    let homes = objects.iter().filter(|(place, fields)| related(place) && fields.contains(&name.as_str()));
-    let (home, _) = homes.min_by_key(|(place, _)| place.0.len().abs_diff(parent.0.len()))?;
-    Some(format!("is no field here; it belongs at {}", home.field(&name)))
+    let homes = objects.iter().filter(|object| related(&object.path) && object.lacks(&name));
+    let home = homes.min_by_key(|object| object.path.0.len().abs_diff(parent.0.len()))?;
+    Some(format!("is no field here; it belongs at {}", home.path.field(&name)))
 }

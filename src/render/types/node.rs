@@ -66,7 +66,8 @@ impl<'a> Node<'a> {
 
     fn fields(self, known: Option<Known>) -> Fields<'a> {
         if let Some(known) = &known {
-            self.walk.note_object(known.fields);
+            let present = self.value.as_object().into_iter().flatten().map(|(name, _)| name.clone());
+            self.walk.note_object(known.fields, present.collect());
         }
         self.is_wrong((!self.value.is_object()).then(|| mistyped(self.value, "an object")));
         let entries = self.value.as_object().map(map::Map::iter);

@@ -1,7 +1,8 @@
 //! What is wrong with a single value, and how to write it right. Pure.
 
 use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
 use crate::problem::mistyped;
@@ -54,12 +55,16 @@ fn with_example(message: String, example: Option<String>) -> String {
     }
 }
 
+/// As Go reads it: bits that are left over may be anything.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+
 /// What to say of text that is not base64.
 pub(super) const NOT_BASE64: &str = "is not base64";
 
 /// Why a value is not the base64 of something; the API reads over line ends in it.
 pub(super) fn base64_error(value: &Value) -> Option<String> {
-    let not_base64 = |text: &str| BASE64_STANDARD.decode(text.replace(['\r', '\n'], "")).is_err();
+    let not_base64 = |text: &str| BASE64.decode(text.replace(['\r', '\n'], "")).is_err();
     match value.as_str() {
         Some(text) => not_base64(text).then(|| NOT_BASE64.to_owned()),
         None => text_error(value),

@@ -13,8 +13,24 @@ pub(super) struct Seen {
     pub(super) doubts: Found,
     /// Fields that their object does not have.
     pub(super) unknown: Vec<FieldPath>,
-    /// The objects that have a type, and the fields of it.
-    pub(super) objects: Vec<(FieldPath, &'static [&'static str])>,
+    /// The objects that have a type.
+    pub(super) objects: Vec<Object>,
+}
+
+/// An object that has a type.
+pub(super) struct Object {
+    pub(super) path: FieldPath,
+    /// The fields that it may have.
+    pub(super) fields: &'static [&'static str],
+    /// The fields that it has.
+    pub(super) present: Vec<String>,
+}
+
+impl Object {
+    /// Whether a field could be put here.
+    pub(super) fn lacks(&self, name: &str) -> bool {
+        self.fields.contains(&name) && !self.present.iter().any(|present| present == name)
+    }
 }
 
 /// A walk through one object.
@@ -50,10 +66,10 @@ impl Walk {
         self.seen.borrow_mut().problems.push((path, message));
     }
 
-    /// Notes that an object with these fields stands here.
-    pub(super) fn note_object(&self, fields: &'static [&'static str]) {
+    /// Notes that an object of a type with these fields stands here.
+    pub(super) fn note_object(&self, fields: &'static [&'static str], present: Vec<String>) {
         let path = self.path();
-        self.seen.borrow_mut().objects.push((path, fields));
+        self.seen.borrow_mut().objects.push(Object { path, fields, present });
     }
 
     /// Notes a field that the object here does not have.
