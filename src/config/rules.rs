@@ -37,6 +37,9 @@ fn add(list: &mut Vec<Problem>, path: &FieldPath, message: impl Into<String>) {
     }
 }
 
+/// All values of a `ConfigMap` together, in bytes.
+const CONFIG_MAP_LIMIT: usize = 1 << 20;
+
 /// A larger text fits into no annotation, which rendering says; to read it could take a lot of memory.
 const LARGEST_TEXT: usize = 256 << 10;
 
@@ -154,6 +157,9 @@ impl Walk {
 
     fn configuration(&mut self, value: &Value, path: &FieldPath) {
         let text = value.pointer("/spec/configuration").and_then(Value::as_str).unwrap_or_default();
+        if text.len() > CONFIG_MAP_LIMIT {
+            return self.problem(path, format!("has {} bytes, a ConfigMap holds {CONFIG_MAP_LIMIT}", text.len()));
+        }
         if text.len() > LARGEST_TEXT {
             return;
         }

@@ -95,6 +95,7 @@ fn configs() -> Vec<(&'static str, Vec<u8>)> {
             with("max_retries", "max_retrys").into_iter().chain(*b"status: {}\nspecs: {}\n").collect(),
         ),
         ("a configuration over the limit", with("max_retries = 30", &format!("# {}", "x".repeat(300_000)))),
+        ("a configuration that no ConfigMap holds", with("max_retries = 30", &format!("# {}", "x".repeat(1_100_000)))),
         (
             "the same override twice",
             with(
