@@ -7,6 +7,12 @@ use std::fmt;
 use serde_json::Value;
 use thiserror::Error;
 
+/// All annotations of an object together, names and values, in bytes
+/// (<https://kubernetes.io/docs/concepts/overview/working-with-objects/annotations/>).
+pub(crate) const ANNOTATIONS_LIMIT: usize = 256 << 10;
+/// All values of a `ConfigMap` together, in bytes (<https://kubernetes.io/docs/concepts/configuration/configmap/>).
+pub(crate) const CONFIG_MAP_LIMIT: usize = 1 << 20;
+
 /// What names an object on a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::schema::{Field, METADATA, ROOT, SPEC, Shape};
 use super::{API_VERSION, KIND, Origin, history, toml};
+use crate::manifest::{ANNOTATIONS_LIMIT, CONFIG_MAP_LIMIT};
 use crate::names;
 use crate::path::{FieldPath, Step};
 use crate::problem::{self, Problem, mistyped};
@@ -36,12 +37,6 @@ fn add(list: &mut Vec<Problem>, path: &FieldPath, message: impl Into<String>) {
         list.push(Problem::at(path.clone(), message));
     }
 }
-
-/// All values of a `ConfigMap` together, in bytes.
-const CONFIG_MAP_LIMIT: usize = 1 << 20;
-
-/// A larger text fits into no annotation, which rendering says; to read it could take a lot of memory.
-const LARGEST_TEXT: usize = 256 << 10;
 
 struct Walk {
     origin: Origin,
@@ -160,7 +155,8 @@ impl Walk {
         if text.len() > CONFIG_MAP_LIMIT {
             return self.problem(path, format!("has {} bytes, a ConfigMap holds {CONFIG_MAP_LIMIT}", text.len()));
         }
-        if text.len() > LARGEST_TEXT {
+        // It fits into no annotation, which rendering says; to read it could take a lot of memory.
+        if text.len() > ANNOTATIONS_LIMIT {
             return;
         }
         let toml::Remarks { syntax, meaning } = toml::check(text);

@@ -1,20 +1,13 @@
 //! What the API server would refuse, found before anything is sent: names, sizes, selectors.
 //!
-//! Pure. The limits:
-//! <https://kubernetes.io/docs/concepts/overview/working-with-objects/annotations/>,
-//! <https://kubernetes.io/docs/concepts/configuration/configmap/>.
+//! Pure.
 
 use serde_json::{Map, Value};
 
 use super::types::{self, Found};
-use crate::manifest::ObjectId;
+use crate::manifest::{ANNOTATIONS_LIMIT, CONFIG_MAP_LIMIT, ObjectId};
 use crate::names;
 use crate::path::{FieldPath, Step};
-
-/// All annotations of an object together, names and values, in bytes.
-const ANNOTATIONS_LIMIT: usize = 256 << 10;
-/// All values of a `ConfigMap` together, in bytes.
-const DATA_LIMIT: usize = 1 << 20;
 
 /// Everything that the API server would refuse about `object`.
 pub(super) fn check(id: &ObjectId, object: &Value) -> Found {
@@ -75,7 +68,7 @@ fn annotations(value: &Value, path: &FieldPath, found: &mut Found) {
 fn data(object: &Value, found: &mut Found) {
     for field in ["data", "binaryData"] {
         if let Some(data) = object.get(field).and_then(Value::as_object) {
-            too_big(data, |(_, value)| length(value), DATA_LIMIT, &FieldPath::default().field(field), found);
+            too_big(data, |(_, value)| length(value), CONFIG_MAP_LIMIT, &FieldPath::default().field(field), found);
         }
     }
 }
