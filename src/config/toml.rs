@@ -9,6 +9,7 @@ use toml::de::{DeInteger, DeString, DeTable, DeValue};
 use crate::names;
 use crate::path::FieldPath;
 use crate::problem::MOST;
+use crate::yaml;
 
 type Key<'a> = Spanned<DeString<'a>>;
 
@@ -86,11 +87,10 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> Vec<String> {
     said
 }
 
-/// `line 2, column 5` of a byte of the text: from 1, the column in characters.
+/// `line 2, column 5` of a byte of the text.
 fn place(text: &str, offset: usize) -> String {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    format!("line {}, column {}", before.matches('\n').count() + 1, line.chars().count() + 1)
+    let (line, column) = yaml::place_at(text, offset);
+    format!("line {line}, column {column}")
 }
 
 fn fits(number: &DeInteger<'_>, largest: u64) -> bool {

@@ -11,7 +11,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, Output, UndefinedBehavior};
 use serde_json::Value;
 
 use super::Template;
-use super::places::{Places, column_at};
+use super::places::Places;
 use crate::names;
 use crate::path::{FieldPath, Step};
 use crate::problem::Problem;
@@ -143,7 +143,7 @@ impl Engine {
             ErrorKind::UndefinedError if !expression.is_empty() => self.undefined(expression),
             _ => reason(error),
         };
-        let column = range.and_then(|range| column_at(&template.text, range.start));
+        let column = range.map(|range| yaml::place_at(&template.text, range.start).1);
         Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }.quoting(template.shown())
     }
 }

@@ -92,8 +92,3 @@ impl Places {
         Some(span.line() + above)
     }
 }
-
-/// The column of a byte of `text`, in characters from 1.
-pub(super) fn column_at(text: &str, offset: usize) -> Option<usize> {
-    Some(text.get(..offset)?.rsplit('\n').next()?.chars().count() + 1)
-}

@@ -26,6 +26,7 @@ use crate::path::FieldPath;
 pub use error::{Error, Problem};
 pub use list::unwrap_list;
 pub use locate::Text;
+pub(crate) use place::place_at;
 pub use quote::double_quoted;
 pub use stream::{Documents, documents};
 pub use write::{Line, lines, to_string};

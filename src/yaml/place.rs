@@ -65,7 +65,7 @@ pub(super) fn place(text: &str, error: &serde_yaml::Error) -> (usize, usize) {
 }
 
 /// The line and column of a byte. Only a newline ends a line, as in editors: YAML's parsers end one at U+2028 and some others, too.
-pub(super) fn place_at(text: &str, offset: usize) -> (usize, usize) {
+pub(crate) fn place_at(text: &str, offset: usize) -> (usize, usize) {
     let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
     let lines = || before.split(|byte| *byte == b'\n');
     (lines().count(), 1 + lines().next_back().map_or(0, characters))
