@@ -221,7 +221,7 @@ impl Input {
             Some(directory) => Templates::with_overlay(directory).map_err(Failure::input)?,
             None => (Templates::builtin(), Vec::new()),
         };
-        let policy = self.image_pull_policy.as_deref().filter(|policy| !policy.is_empty());
+        let policy = self.image_pull_policy.as_deref();
         let mut rendered = render::render(config, &templates, platform, policy).map_err(Failure::input)?;
         rendered.warnings.splice(0..0, warnings);
         Ok(rendered)

@@ -1,6 +1,6 @@
 //! The kinds that are built into Kubernetes: what is known of each, and what to say of one that is nearly one of them.
 //!
-//! Pure. The types are those of Kubernetes 1.37 (the feature of `k8s-openapi` in Cargo.toml).
+//! Pure.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
@@ -11,6 +11,9 @@ use serde_json::Value;
 use super::{Findings, check_as};
 use crate::manifest::ObjectId;
 use crate::names;
+
+/// Which one the types are of: the feature of `k8s-openapi` in Cargo.toml.
+pub(super) const KUBERNETES: &str = "Kubernetes 1.37";
 
 /// A kind that is built into Kubernetes.
 pub(super) struct Kind {
@@ -112,7 +115,7 @@ pub(super) fn find(id: &ObjectId) -> Match {
         return Match::Foreign;
     }
     if let Some(known) = own().rfind(|known| known.name == name) {
-        return Match::Doubtful(format!("is {version}; Kubernetes 1.37 has {name} as {}", known.api_version));
+        return Match::Doubtful(format!("is {version}; {KUBERNETES} has {name} as {}", known.api_version));
     }
     let near = names::nearest(name, own().map(|known| known.name));
     let meant = own().find(|known| Some(known.name) == near);

@@ -12,8 +12,8 @@ mod walk;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use self::kinds::Match;
 pub(super) use self::kinds::is_namespaced;
+use self::kinds::{KUBERNETES, Match};
 use self::node::Node;
 use self::walk::{Object, Walk};
 use crate::manifest::ObjectId;
@@ -73,7 +73,7 @@ fn check_as<K: DeserializeOwned>(object: &Value) -> Findings {
     for path in seen.unknown {
         match explain(&path, &seen.objects) {
             Some(message) => findings.problems.push((path, message)),
-            None => findings.warnings.push((path, "is unknown to Kubernetes 1.37; it is sent as it is".to_owned())),
+            None => findings.warnings.push((path, format!("is unknown to {KUBERNETES}; it is sent as it is"))),
         }
     }
     findings
