@@ -9,10 +9,10 @@ use crate::ownership::FieldSet;
 use crate::path::{FieldPath, Step};
 
 /// A place in objects; `*` is each item of a list.
-type Place = &'static [&'static str];
+type Pointer = &'static [&'static str];
 
 /// What belongs to the server in each object.
-const KEPT_BY_SERVER: &[(Place, &str)] = &[
+const SERVER_OWNED: &[(Pointer, &str)] = &[
     (&["metadata", "managedFields"], "who owns which field; shown beside each change"),
     (&["metadata", "resourceVersion"], "moves with every write"),
     (&["metadata", "generation"], "counts the writes of the spec"),
@@ -27,7 +27,7 @@ const KEPT_BY_SERVER: &[(Place, &str)] = &[
 ];
 
 /// What the server picks anew for each object that is created, unless it was asked for.
-const GIVEN_AT_CREATION: &[(Place, &str)] = &[
+const GIVEN_AT_CREATION: &[(Pointer, &str)] = &[
     (&["spec", "clusterIP"], "given at creation"),
     (&["spec", "clusterIPs"], "given at creation"),
     (&["spec", "ipFamilies"], "given at creation"),
@@ -45,34 +45,34 @@ pub struct Hidden {
     pub reason: &'static str,
 }
 
-/// Gives both objects without bookkeeping. `ours` is what the wanted object asks for.
+/// Gives both objects without bookkeeping. `ours` is what the desired object asks for.
 pub(super) fn take_out(
     live: Option<&Value>,
-    wanted: &Value,
+    desired: &Value,
     ours: Option<&FieldSet>,
 ) -> (Option<Value>, Value, Vec<Hidden>) {
-    let (mut live, mut wanted) = (live.cloned(), wanted.clone());
+    let (mut live, mut desired) = (live.cloned(), desired.clone());
     let mut hidden = Vec::new();
-    for (place, reason) in KEPT_BY_SERVER {
+    for (place, reason) in SERVER_OWNED {
         let from_live = live.as_mut().map(|live| take(live, place)).unwrap_or_default();
-        let from_wanted = take(&mut wanted, place);
-        if from_live != from_wanted {
-            let taken = from_wanted.into_iter().chain(from_live).take(1);
+        let from_desired = take(&mut desired, place);
+        if from_live != from_desired {
+            let taken = from_desired.into_iter().chain(from_live).take(1);
             hidden.extend(taken.map(|(path, _)| Hidden { path, reason }));
         }
     }
-    let is_service = wanted.get("kind").and_then(Value::as_str) == Some("Service");
+    let is_service = desired.get("kind").and_then(Value::as_str) == Some("Service");
     if live.is_none() && is_service {
         for (place, reason) in GIVEN_AT_CREATION.iter().filter(|(place, _)| !is_asked_for(ours, place)) {
-            hidden.extend(take(&mut wanted, place).into_iter().map(|(path, _)| Hidden { path, reason }));
+            hidden.extend(take(&mut desired, place).into_iter().map(|(path, _)| Hidden { path, reason }));
         }
     }
-    (live, wanted, hidden)
+    (live, desired, hidden)
 }
 
 /// Whether `path` leads to bookkeeping or into it.
 pub(super) fn is_bookkeeping(path: &FieldPath) -> bool {
-    KEPT_BY_SERVER.iter().any(|(place, _)| {
+    SERVER_OWNED.iter().any(|(place, _)| {
         let place = FieldPath(place.iter().map(|name| Step::Field((*name).to_owned())).collect());
         place.contains(path)
     })

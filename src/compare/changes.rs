@@ -14,53 +14,53 @@ use crate::path::FieldPath;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Where it stands; list items by their keys or values where the list has any. The position of an item of another
-    /// list is that in the live list, or in the wanted one for an item that is new.
+    /// list is that in the live list, or in the desired one for an item that is new.
     pub path: FieldPath,
     /// What is there now.
     pub live: Option<Value>,
     /// What would be there.
-    pub wanted: Option<Value>,
+    pub desired: Option<Value>,
     /// Who owns the live value or anything in it, the latest last.
     pub owners: Vec<Owner>,
 }
 
-/// Finds the changes; gives also `wanted` with the empty values that count for nothing written as in `live`.
+/// Finds the changes; gives also `desired` with the empty values that count for nothing written as in `live`.
 pub(super) fn find(
     live: Option<&Value>,
-    wanted: &Value,
+    desired: &Value,
     owners: &Managers,
-    wanted_owners: &Managers,
+    desired_owners: &Managers,
 ) -> (Vec<Change>, Value) {
     let Some(live) = live else {
         let created =
-            Change { path: FieldPath::default(), live: None, wanted: Some(wanted.clone()), owners: Vec::new() };
-        return (vec![created], wanted.clone());
+            Change { path: FieldPath::default(), live: None, desired: Some(desired.clone()), owners: Vec::new() };
+        return (vec![created], desired.clone());
     };
-    let mut walk = Walk { root: live, owners, empties: Empties::of(wanted), changes: Vec::new() };
-    let sets: Vec<&FieldSet> = owners.sets().chain(wanted_owners.sets()).collect();
-    let wanted = walk.value(&FieldPath::default(), &sets, live, wanted);
-    (walk.changes, wanted)
+    let mut walk = Changes { root: live, owners, empties: Empties::of(desired), changes: Vec::new() };
+    let sets: Vec<&FieldSet> = owners.sets().chain(desired_owners.sets()).collect();
+    let desired = walk.value(&FieldPath::default(), &sets, live, desired);
+    (walk.changes, desired)
 }
 
-struct Walk<'a> {
+struct Changes<'a> {
     root: &'a Value,
     owners: &'a Managers,
     empties: Empties,
     changes: Vec<Change>,
 }
 
-impl Walk<'_> {
-    fn value(&mut self, at: &FieldPath, sets: &[&FieldSet], live: &Value, wanted: &Value) -> Value {
-        if self.empties.alike(live, wanted) {
+impl Changes<'_> {
+    fn value(&mut self, at: &FieldPath, sets: &[&FieldSet], live: &Value, desired: &Value) -> Value {
+        if self.empties.alike(live, desired) {
             return live.clone();
         }
-        match (live, wanted) {
-            (Value::Object(live), Value::Object(wanted)) => Value::Object(self.map(at, sets, live, wanted)),
+        match (live, desired) {
+            (Value::Object(live), Value::Object(desired)) => Value::Object(self.map(at, sets, live, desired)),
             (Value::Array(left), Value::Array(right)) => match align::align(sets, left, right, self.empties) {
                 Some(pairs) => Value::Array(self.list(at, sets, &pairs, (left, right))),
-                None => self.change(at, Some(live), Some(wanted)),
+                None => self.change(at, Some(live), Some(desired)),
             },
-            _ => self.change(at, Some(live), Some(wanted)),
+            _ => self.change(at, Some(live), Some(desired)),
         }
     }
 
@@ -69,20 +69,20 @@ impl Walk<'_> {
         at: &FieldPath,
         sets: &[&FieldSet],
         live: &Map<String, Value>,
-        wanted: &Map<String, Value>,
+        desired: &Map<String, Value>,
     ) -> Map<String, Value> {
         // What is left out of the pairs counts for nothing: it stays as it is.
         let mut shown = live.clone();
-        for (name, live, wanted) in self.empties.pairs(live, wanted) {
+        for (name, live, desired) in self.empties.pairs(live, desired) {
             let at = at.field(name);
-            let value = match (live, wanted) {
-                (Some(live), Some(wanted)) => {
+            let value = match (live, desired) {
+                (Some(live), Some(desired)) => {
                     let sets: Vec<&FieldSet> = sets.iter().filter_map(|set| set.field(name)).collect();
-                    self.value(&at, &sets, live, wanted)
+                    self.value(&at, &sets, live, desired)
                 }
-                _ => self.change(&at, live, wanted),
+                _ => self.change(&at, live, desired),
             };
-            if wanted.is_some() {
+            if desired.is_some() {
                 shown.insert(name.clone(), value);
             } else {
                 shown.remove(name);
@@ -96,13 +96,13 @@ impl Walk<'_> {
         at: &FieldPath,
         sets: &[&FieldSet],
         pairs: &[Pair],
-        (live, wanted): (&[Value], &[Value]),
+        (live, desired): (&[Value], &[Value]),
     ) -> Vec<Value> {
-        let mut shown: Vec<Value> = wanted.to_vec();
+        let mut shown: Vec<Value> = desired.to_vec();
         for pair in pairs {
             let at = at.join(pair.step.clone());
             let left = pair.live.and_then(|index| Some((live.get(index)?, index)));
-            let right = pair.wanted.and_then(|index| wanted.get(index));
+            let right = pair.desired.and_then(|index| desired.get(index));
             let value = match (left, right) {
                 (Some((left, index)), Some(right)) => {
                     let sets: Vec<&FieldSet> =
@@ -111,17 +111,17 @@ impl Walk<'_> {
                 }
                 _ => self.change(&at, left.map(|(left, _)| left), right),
             };
-            if let Some(place) = pair.wanted.and_then(|index| shown.get_mut(index)) {
+            if let Some(place) = pair.desired.and_then(|index| shown.get_mut(index)) {
                 *place = value;
             }
         }
         shown
     }
 
-    /// Notes a change and gives the wanted value.
-    fn change(&mut self, at: &FieldPath, live: Option<&Value>, wanted: Option<&Value>) -> Value {
+    /// Notes a change and gives the desired value.
+    fn change(&mut self, at: &FieldPath, live: Option<&Value>, desired: Option<&Value>) -> Value {
         let owners = if live.is_some() { self.owners.owners(self.root, at) } else { Vec::new() };
-        self.changes.push(Change { path: at.clone(), live: live.cloned(), wanted: wanted.cloned(), owners });
-        wanted.cloned().unwrap_or_default()
+        self.changes.push(Change { path: at.clone(), live: live.cloned(), desired: desired.cloned(), owners });
+        desired.cloned().unwrap_or_default()
     }
 }

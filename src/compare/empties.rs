@@ -31,15 +31,15 @@ impl Empties {
     }
 
     /// The fields of two maps side by side, in order, without those that are as good as none on both sides.
-    pub(super) fn pairs<'a>(self, live: &'a Map<String, Value>, wanted: &'a Map<String, Value>) -> Vec<Pair<'a>> {
-        let forgive = self.hollow_structs && same_filled_fields(live, wanted);
+    pub(super) fn pairs<'a>(self, live: &'a Map<String, Value>, desired: &'a Map<String, Value>) -> Vec<Pair<'a>> {
+        let forgive = self.hollow_structs && same_filled_fields(live, desired);
         let mut names: Vec<&String> =
-            live.keys().chain(wanted.keys().filter(|name| !live.contains_key(*name))).collect();
+            live.keys().chain(desired.keys().filter(|name| !live.contains_key(*name))).collect();
         names.sort();
         let side = |map: &'a Map<String, Value>, name: &str| map.get(name).filter(|value| !is_nothing(value));
         let mut pairs: Vec<Pair<'a>> =
-            names.into_iter().map(|name| (name, side(live, name), side(wanted, name))).collect();
-        pairs.retain(|(_, live, wanted)| match (live, wanted) {
+            names.into_iter().map(|name| (name, side(live, name), side(desired, name))).collect();
+        pairs.retain(|(_, live, desired)| match (live, desired) {
             (None, None) => false,
             (None, Some(only)) | (Some(only), None) => !(forgive && is_empty_map(only)),
             (Some(_), Some(_)) => true,
@@ -48,23 +48,23 @@ impl Empties {
     }
 
     /// Whether two values are equal but for empty ones that count for nothing.
-    pub(super) fn alike(self, live: &Value, wanted: &Value) -> bool {
-        match (live, wanted) {
-            (Value::Object(live), Value::Object(wanted)) => {
-                self.pairs(live, wanted).into_iter().all(|(_, live, wanted)| match (live, wanted) {
-                    (Some(live), Some(wanted)) => self.alike(live, wanted),
+    pub(super) fn alike(self, live: &Value, desired: &Value) -> bool {
+        match (live, desired) {
+            (Value::Object(live), Value::Object(desired)) => {
+                self.pairs(live, desired).into_iter().all(|(_, live, desired)| match (live, desired) {
+                    (Some(live), Some(desired)) => self.alike(live, desired),
                     _ => false,
                 })
             }
-            (Value::Array(live), Value::Array(wanted)) => {
-                live.len() == wanted.len() && live.iter().zip(wanted).all(|(live, wanted)| self.alike(live, wanted))
+            (Value::Array(live), Value::Array(desired)) => {
+                live.len() == desired.len() && live.iter().zip(desired).all(|(live, desired)| self.alike(live, desired))
             }
-            _ => crate::ownership::same(live, wanted),
+            _ => crate::ownership::same(live, desired),
         }
     }
 }
 
-fn same_filled_fields(live: &Map<String, Value>, wanted: &Map<String, Value>) -> bool {
+fn same_filled_fields(live: &Map<String, Value>, desired: &Map<String, Value>) -> bool {
     let filled = |map: &Map<String, Value>| -> Vec<String> {
         let mut names: Vec<String> = map
             .iter()
@@ -74,8 +74,8 @@ fn same_filled_fields(live: &Map<String, Value>, wanted: &Map<String, Value>) ->
         names.sort();
         names
     };
-    let (live, wanted) = (filled(live), filled(wanted));
-    !live.is_empty() && live == wanted
+    let (live, desired) = (filled(live), filled(desired));
+    !live.is_empty() && live == desired
 }
 
 /// Whether `value` is `null` or an empty list.

@@ -11,7 +11,7 @@ use super::empties::{is_empty_map, is_nothing};
 use crate::ownership::{FieldSet, Managers, Owner, value_at};
 use crate::path::FieldPath;
 
-/// A live value that is neither ours nor wanted.
+/// A live value that is neither ours nor desired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Foreign {
     /// Where it stands.

@@ -34,17 +34,17 @@ pub struct Difference {
 /// What is known of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It is wanted, and not there.
+    /// It is desired and not there.
     Missing,
     /// It has another value.
     OtherValue,
-    /// It is wanted, and not recorded as ours.
+    /// It is desired, and not recorded as ours.
     NotOurs,
-    /// It is recorded as ours, and not wanted.
-    NoLongerWanted,
+    /// It is recorded as ours and not desired.
+    NoLongerDesired,
     /// The items of a list stand in another order.
     Order,
-    /// It cannot be told.
+    /// It unknown.
     Unclear,
 }
 
@@ -54,9 +54,9 @@ impl fmt::Display for What {
             Self::Missing => "missing",
             Self::OtherValue => "has another value",
             Self::NotOurs => "not owned by us",
-            Self::NoLongerWanted => "no longer wanted",
+            Self::NoLongerDesired => "no longer desired",
             Self::Order => "in another order",
-            Self::Unclear => "cannot be told",
+            Self::Unclear => "unknown",
         })
     }
 }
@@ -155,7 +155,7 @@ impl Check<'_> {
             }
         }
         for name in set.fields().keys().filter(|name| desired.get(name.as_str()).is_none()) {
-            self.note(&at.field(name), What::NoLongerWanted);
+            self.note(&at.field(name), What::NoLongerDesired);
         }
     }
 
@@ -179,7 +179,7 @@ impl Check<'_> {
             }
         }
         for (step, _) in unclaimed {
-            self.note(&at.join(step), What::NoLongerWanted);
+            self.note(&at.join(step), What::NoLongerDesired);
         }
         if !places.is_sorted() {
             self.note(at, What::Order);

@@ -23,13 +23,13 @@ pub use overlay::overlay;
 use crate::ownership::{Entry, Managers, Owner, value_at};
 use crate::path::FieldPath;
 
-/// The live object beside the wanted one.
+/// The live object beside the desired one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The live object without the server's bookkeeping; none when it does not exist.
     pub live: Option<Value>,
-    /// The wanted object without it. An empty value that counts for nothing stands here as it stands in `live`.
-    pub wanted: Value,
+    /// The desired object without it. An empty value that counts for nothing stands here as it stands in `live`.
+    pub desired: Value,
     /// The values that differ, in the order of the document.
     pub changes: Vec<Change>,
     /// The bookkeeping that differs too, and why it does not count.
@@ -42,7 +42,7 @@ pub struct Comparison {
     pub restarts_pods: bool,
 }
 
-/// A field that is no longer wanted, and that others keep alive.
+/// A field that is no longer desired, and that others keep alive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Released {
     /// Where it stands.
@@ -64,35 +64,35 @@ impl Comparison {
     }
 }
 
-/// Compares `live` with `wanted`, the result of a dry run of an apply by `field_manager`.
-pub fn compare(live: Option<&Value>, wanted: &Value, field_manager: &str) -> Comparison {
+/// Compares `live` with `desired`, the result of a dry run of an apply by `field_manager`.
+pub fn compare(live: Option<&Value>, desired: &Value, field_manager: &str) -> Comparison {
     let owners = live.map(Managers::of).unwrap_or_default();
-    let wanted_owners = Managers::of(wanted);
+    let desired_owners = Managers::of(desired);
     let ours = owners.applied_by(field_manager);
-    let ours_after = wanted_owners.applied_by(field_manager);
-    let released = ours.map(|ours| released(ours, ours_after, &wanted_owners, wanted)).unwrap_or_default();
+    let ours_after = desired_owners.applied_by(field_manager);
+    let released = ours.map(|ours| released(ours, ours_after, &desired_owners, desired)).unwrap_or_default();
     let records_ownership = recorded(ours) != recorded(ours_after);
 
-    let (live, wanted, hidden) = bookkeeping::take_out(live, wanted, ours_after.map(|entry| &entry.fields));
-    let (changes, wanted) = changes::find(live.as_ref(), &wanted, &owners, &wanted_owners);
-    let restarts_pods = live.is_some() && has_pods(&wanted) && changes.iter().any(|change| in_template(&change.path));
-    Comparison { live, wanted, changes, hidden, released, records_ownership, restarts_pods }
+    let (live, desired, hidden) = bookkeeping::take_out(live, desired, ours_after.map(|entry| &entry.fields));
+    let (changes, desired) = changes::find(live.as_ref(), &desired, &owners, &desired_owners);
+    let restarts_pods = live.is_some() && has_pods(&desired) && changes.iter().any(|change| in_template(&change.path));
+    Comparison { live, desired, changes, hidden, released, records_ownership, restarts_pods }
 }
 
 fn recorded(entry: Option<&Entry>) -> Option<(&str, &crate::ownership::FieldSet)> {
     entry.map(|entry| (entry.api_version.as_str(), &entry.fields))
 }
 
-fn released(ours: &Entry, after: Option<&Entry>, managers: &Managers, wanted: &Value) -> Vec<Released> {
+fn released(ours: &Entry, after: Option<&Entry>, managers: &Managers, desired: &Value) -> Vec<Released> {
     let mut released: Vec<Released> = Vec::new();
     for path in ours.fields.paths() {
         let still_ours = after.is_some_and(|after| after.fields.at(&path).is_some());
         let told = released.last().is_some_and(|above| above.path.contains(&path));
-        if still_ours || told || value_at(wanted, &path).is_none() {
+        if still_ours || told || value_at(desired, &path).is_none() {
             continue;
         }
         // A value without owner is the server's own default, come back in place of ours.
-        let mut owners = managers.owners(wanted, &path);
+        let mut owners = managers.owners(desired, &path);
         owners.retain(|owner| after.is_none_or(|after| after.owner != *owner));
         if !owners.is_empty() {
             released.push(Released { path, owners });

@@ -55,7 +55,7 @@ pub struct Conflict {
     /// What is live.
     pub live: Option<Value>,
     /// What we want.
-    pub wanted: Option<Value>,
+    pub desired: Option<Value>,
 }
 
 impl Preview {
@@ -146,7 +146,7 @@ pub fn conflicts(causes: &[Cause], live: Option<&Value>, desired: &Value) -> Vec
             }
             Conflict {
                 live: ownership::value_at(live, &path).cloned(),
-                wanted: ownership::value_at(desired, &path).cloned(),
+                desired: ownership::value_at(desired, &path).cloned(),
                 owners,
                 path,
             }
@@ -160,7 +160,7 @@ fn immutable(field: &str, manifest: &Manifest, live: Option<&Value>) -> Option<C
     let path = ownership::resolve(&field, live).or_else(|| ownership::resolve(&field, &manifest.object))?;
     Some(Change {
         live: ownership::value_at(live, &path).cloned(),
-        wanted: ownership::value_at(&manifest.object, &path).cloned(),
+        desired: ownership::value_at(&manifest.object, &path).cloned(),
         owners: Managers::of(live).owners(live, &path),
         path,
     })

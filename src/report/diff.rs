@@ -131,7 +131,7 @@ impl<'a> Report<'a> {
 
     fn compared(&mut self, name: &str, compared: &Compared) {
         let comparison = &compared.comparison;
-        let wanted = yaml::lines(&comparison.wanted);
+        let wanted = yaml::lines(&comparison.desired);
         let Some(live) = &comparison.live else {
             self.heading(name, "new");
             return self.new_lines(&wanted);
@@ -145,7 +145,7 @@ impl<'a> Report<'a> {
         }
         for released in &comparison.released {
             let kept = format!("{} stays, kept by {}", released.path, report::owners(&released.owners));
-            self.ui.line(&[(Tone::Caution, "no longer wanted: "), (Tone::Plain, &kept)]);
+            self.ui.line(&[(Tone::Caution, "no longer desired: "), (Tone::Plain, &kept)]);
         }
         for foreign in &compared.foreign {
             let whose = format!("{} set by {}", foreign.path, report::owners(&foreign.owners));
@@ -244,7 +244,7 @@ fn place(group: &[DiffOp], old: &[Line], new: &[Line], live: &serde_json::Value,
         let old = old.get(operation.old_range()).unwrap_or_default();
         let new = new.get(operation.new_range()).unwrap_or_default();
         let removed = old.iter().map(|line| compared.managers.named(live, &line.path));
-        let added = new.iter().map(|line| compared.managers.named(&compared.comparison.wanted, &line.path));
+        let added = new.iter().map(|line| compared.managers.named(&compared.comparison.desired, &line.path));
         removed.chain(added).collect::<Vec<_>>()
     });
     paths

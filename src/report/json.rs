@@ -88,7 +88,7 @@ fn of_compared(compared: &Compared) -> Value {
         "conflicts": conflicts.map(|conflict| json!({
             "path": conflict.path.to_string(),
             "live": conflict.live,
-            "wanted": conflict.wanted,
+            "desired": conflict.desired,
             "owners": owners(&conflict.owners),
         })).collect::<Vec<_>>(),
         "foreign": compared.foreign.iter().map(|foreign| json!({
@@ -108,7 +108,7 @@ fn list(changes: &[Change]) -> Vec<Value> {
         json!({
             "path": change.path.to_string(),
             "live": change.live,
-            "wanted": change.wanted,
+            "desired": change.desired,
             "owners": owners(&change.owners),
         })
     };

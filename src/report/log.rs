@@ -91,7 +91,7 @@ fn deviations(
         let path = &difference.path;
         let (live_value, wanted) = (value_at(&live, path), value_at(&wanted, path));
         let what = match difference.what {
-            What::NoLongerWanted | What::Unclear => format!("{path} {}", difference.what),
+            What::NoLongerDesired | What::Unclear => format!("{path} {}", difference.what),
             _ if live_value == wanted || path.0.is_empty() => format!("{path} {}", difference.what),
             _ => format!("{path}: {} -> {}", report::value(live_value), report::value(wanted)),
         };

@@ -88,7 +88,7 @@ pub fn value(value: Option<&Value>) -> String {
 
 /// `path: live -> wanted`.
 pub fn change(change: &Change) -> String {
-    format!("{}: {} -> {}", change.path, value(change.live.as_ref()), value(change.wanted.as_ref()))
+    format!("{}: {} -> {}", change.path, value(change.live.as_ref()), value(change.desired.as_ref()))
 }
 
 /// `path: live -> wanted  # owners of the live value`.
@@ -106,6 +106,6 @@ pub fn conflict(conflict: &Conflict) -> String {
         conflict.path,
         owners(&conflict.owners),
         value(conflict.live.as_ref()),
-        value(conflict.wanted.as_ref())
+        value(conflict.desired.as_ref())
     )
 }

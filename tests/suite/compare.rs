@@ -27,7 +27,7 @@ fn changes(comparison: &Comparison) -> Vec<String> {
     let side = |value: &Option<Value>| value.as_ref().map_or_else(|| "-".into(), ToString::to_string);
     let line = |change: &bpfman_config::compare::Change| {
         let owners: Vec<&str> = change.owners.iter().map(|owner| owner.manager.as_str()).collect();
-        format!("{}: {} -> {} ({})", change.path, side(&change.live), side(&change.wanted), owners.join(", "))
+        format!("{}: {} -> {} ({})", change.path, side(&change.live), side(&change.desired), owners.join(", "))
     };
     comparison.changes.iter().map(line).collect()
 }
@@ -73,7 +73,7 @@ fn a_field_that_others_keep_alive_is_released() {
     check(
         "released",
         &expect![[r#"
-        differs: data.legacy no longer wanted
+        differs: data.legacy no longer desired
         released data.legacy
         hidden metadata.managedFields: who owns which field; shown beside each change
         records ownership
@@ -87,7 +87,7 @@ fn the_same_port_for_udp_is_removed_alone() {
     check(
         "ports",
         &expect![[r#"
-        differs: spec.ports[port=53,protocol="UDP"] no longer wanted
+        differs: spec.ports[port=53,protocol="UDP"] no longer desired
         spec.ports[port=53,protocol="UDP"]: {"name":"dns-udp","port":53,"protocol":"UDP","targetPort":53} -> - (bpfman-config)
         hidden metadata.managedFields: who owns which field; shown beside each change
         records ownership
@@ -145,12 +145,12 @@ fn a_created_object_has_nothing_that_the_server_picked() {
             "type": "ClusterIP"
           }
         }"#]]
-    .assert_eq(&serde_json::to_string_pretty(&comparison.wanted).unwrap());
+    .assert_eq(&serde_json::to_string_pretty(&comparison.desired).unwrap());
     let mut headless = created.wanted;
     headless["spec"]["clusterIP"] = json!("None");
     let ours = headless.pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec").unwrap();
     ours["f:clusterIP"] = json!({});
-    assert_eq!(compare(None, &headless, MANAGER).wanted["spec"]["clusterIP"], "None");
+    assert_eq!(compare(None, &headless, MANAGER).desired["spec"]["clusterIP"], "None");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn hollow_structs_of_a_go_controller_are_no_change() {
     let Fixture { live, wanted, .. } = fixture("hollow");
     let comparison = compare(Some(&live), &wanted, MANAGER);
     assert!(!comparison.touches(&resolve(".spec.endpoints", &live).unwrap()));
-    assert_eq!(comparison.live, Some(comparison.wanted));
+    assert_eq!(comparison.live, Some(comparison.desired));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn lists_without_keys_are_compared_item_by_item() {
         a b c / a x c: list[1]: "b" -> "x";
         a b c d / x a c y: list[0]: - -> "x"; list[1]: "b" -> -; list[3]: "d" -> "y";
         a b c d e / a x e: list[1]: "b" -> -; list[2]: "c" -> -; list[3]: "d" -> -; list[1]: - -> "x";
-        a b / b a: list[0]: "a" -> -; list[1]: - -> "a";
+        a b / b a: list[0]: - -> "b"; list[1]: "b" -> -;
         a a a / a a: list[2]: "a" -> -;
     "#]]
     .assert_eq(&told.concat());

@@ -28,7 +28,7 @@ fn a_key_that_the_server_filled_in_matches_an_item_without_it() {
     before["spec"]["ports"].as_array_mut().unwrap().reverse();
     let told = [verdict(&desired, &wanted), verdict(&before, &live)];
     expect![[r#"
-        differs: spec.ports[0] not owned by us; spec.ports[port=53,protocol="TCP"] no longer wanted
+        differs: spec.ports[0] not owned by us; spec.ports[port=53,protocol="TCP"] no longer desired
         differs: spec.ports in another order
     "#]]
     .assert_eq(&(told.join("\n") + "\n"));
@@ -62,17 +62,17 @@ fn nothing_that_an_apply_would_write_passes_as_in_sync() {
         .collect();
     expect![[r#"
         differs: metadata.labels.more missing
-        differs: metadata.ownerReferences[0] not owned by us; metadata.ownerReferences[uid="0d3d6c26-7c7e-4f5c-9b5e-1d2f9a3c4b5d"] no longer wanted
+        differs: metadata.ownerReferences[0] not owned by us; metadata.ownerReferences[uid="0d3d6c26-7c7e-4f5c-9b5e-1d2f9a3c4b5d"] no longer desired
         differs: metadata.ownerReferences[uid="0d3d6c26-7c7e-4f5c-9b5e-1d2f9a3c4b5d"] has another value
-        differs: spec.template.metadata.annotations["probe.toml"] no longer wanted
+        differs: spec.template.metadata.annotations["probe.toml"] no longer desired
         differs: spec.template.spec.securityContext has another value
         differs: spec.template.spec.tolerations has another value
         differs: spec.template.spec.containers[name="main"].args has another value
-        differs: spec.template.spec.containers[name="main"].env[name="LEVEL"].value no longer wanted
-        differs: spec.template.spec.containers[name="main"].ports[0] not owned by us; spec.template.spec.containers[name="main"].ports[containerPort=8443,protocol="TCP"] no longer wanted
+        differs: spec.template.spec.containers[name="main"].env[name="LEVEL"].value no longer desired
+        differs: spec.template.spec.containers[name="main"].ports[0] not owned by us; spec.template.spec.containers[name="main"].ports[containerPort=8443,protocol="TCP"] no longer desired
         differs: spec.template.spec.containers[name="main"].resources.requests.cpu has another value
-        differs: spec.template.spec.volumes[name="sock"] no longer wanted
-        differs: spec.template.spec.volumes[name="sock"].hostPath missing; spec.template.spec.volumes[name="sock"].emptyDir no longer wanted
+        differs: spec.template.spec.volumes[name="sock"] no longer desired
+        differs: spec.template.spec.volumes[name="sock"].hostPath missing; spec.template.spec.volumes[name="sock"].emptyDir no longer desired
     "#]].assert_eq(&told.concat());
 }
 
@@ -102,8 +102,8 @@ fn a_live_object_that_is_not_plainly_ours_is_not_in_sync() {
         differs: (root) not owned by us
         differs: (root) not owned by us
         differs: (root) not owned by us
-        differs: (root) cannot be told
-        differs: (root) cannot be told; (root) cannot be told; (root) cannot be told; (root) cannot be told; (root) not owned by us
+        differs: (root) unknown
+        differs: (root) unknown; (root) unknown; (root) unknown; (root) unknown; (root) not owned by us
         in sync
     "#]].assert_eq(&(told.join("\n") + "\n"));
 }
