@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::flags::{self, Global, duration};
-use super::input::{File, Input, Source, config_id, refused, uid};
+use super::input::{File, Input, Source, config_id, refused};
 use crate::cluster::{Cluster, Connection};
+use crate::config::Lifecycle;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::{Manifest, ObjectId};
@@ -121,7 +124,7 @@ impl Pass<'_> {
         let input = &args.input;
         let (source, platform) = if let Some(source) = file {
             let platform = input.platform(input.served(self.cluster).await?.as_ref(), ui);
-            input.check_render(&source.config, platform)?;
+            input.check_render(&source, platform)?;
             (self.apply_config(source, ui).await, platform)
         } else {
             let (source, served) = input.read_cluster(self.cluster, ui).await?;
@@ -159,13 +162,14 @@ impl Pass<'_> {
         let id = config_id(&source.config.name);
         let manifest = Manifest { id: id.clone(), object: source.object.clone(), source: "--filename".to_owned() };
         let live = read_live(self.cluster, std::slice::from_ref(&manifest)).await;
+        let uid = |object: &Value| Lifecycle::of(object).uid;
         let known = live.get(&id).and_then(|live| live.as_ref().ok()).and_then(Option::as_ref).and_then(uid);
         let outcome = self.apply(&[manifest], &live, ui).await?;
         if matches!(outcome.action, Action::Failed(_)) {
             return None;
         }
         let stored = outcome.object.as_ref().filter(|_| self.options.dry_run == DryRun::None).and_then(uid);
-        source.config.uid = known.or(stored);
+        source.lifecycle.uid = known.or(stored);
         Some(source)
     }
 

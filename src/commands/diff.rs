@@ -49,7 +49,7 @@ pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui
         None => input.read_cluster(&cluster, ui).await?,
         Some(mut source) => {
             let (uid, served) = tokio::join!(input.live_uid(&cluster), input.served(&cluster));
-            source.config.uid = uid?;
+            source.lifecycle.uid = uid?;
             (source, served?)
         }
     };

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::flags;
 use crate::cluster::{self, Cluster, Connection, Served};
-use crate::config::{self, Config, Origin};
+use crate::config::{self, Config, Lifecycle, Origin};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::{Manifest, ObjectId};
@@ -79,6 +79,8 @@ pub enum MonitoringChoice {
 pub struct Source {
     /// The Config.
     pub config: Config,
+    /// The server-owned metadata of `object`, or of the same Config on the cluster.
+    pub lifecycle: Lifecycle,
     /// The object as it stands in the file or on the server.
     pub object: Value,
     /// Where the overrides stand in the file.
@@ -98,7 +100,7 @@ impl File {
     pub fn read(&self, input: &Input, ui: &Ui) -> Result<Option<Source>, Failure> {
         let Some(path) = &self.filename else { return Ok(None) };
         let source = input.read_file(path, ui)?;
-        input.check_render(&source.config, input.widest_platform())?;
+        input.check_render(&source, input.widest_platform())?;
         Ok(Some(source))
     }
 
@@ -157,7 +159,8 @@ impl Input {
         let bytes = read_bytes(path)
             .map_err(|error| Failure::input(vec![Problem::in_file(&name, format!("cannot be read: {error}"))]))?;
         let read = config::file::read(&name, &bytes, &self.name).map_err(Failure::input)?;
-        let source = Source { config: read.config, object: read.object, overrides: read.overrides };
+        let lifecycle = Lifecycle::of(&read.object);
+        let source = Source { config: read.config, lifecycle, object: read.object, overrides: read.overrides };
         self.checked(source, &read.warnings, ui)
     }
 
@@ -172,7 +175,7 @@ impl Input {
     pub async fn live_uid(&self, cluster: &Cluster) -> Result<Option<String>, Failure> {
         let id = config_id(&self.name);
         match cluster.get(&id).await {
-            Ok(live) => Ok(live.as_ref().and_then(uid)),
+            Ok(live) => Ok(live.and_then(|object| Lifecycle::of(&object).uid)),
             Err(cluster::Error::NotServed { .. }) => Ok(None),
             Err(error) => Err(refused(error, format!("cannot read {id}"))),
         }
@@ -197,7 +200,8 @@ impl Input {
         let read = Config::read(&object, &self.name, Origin::Live);
         let (config, warnings) =
             read.map_err(|problems| Failure::input(problems).context(format!("{} is wrong", config_id(&self.name))))?;
-        self.checked(Source { config, object, overrides: Vec::new() }, &warnings, ui)
+        let lifecycle = Lifecycle::of(&object);
+        self.checked(Source { config, lifecycle, object, overrides: Vec::new() }, &warnings, ui)
     }
 
     fn checked(&self, source: Source, warnings: &[Problem], ui: &Ui) -> Result<Source, Failure> {
@@ -216,20 +220,22 @@ impl Input {
     }
 
     /// Renders and says nothing but what is wrong.
-    pub fn check_render(&self, config: &Config, platform: Platform) -> Result<Rendered, Failure> {
+    pub fn check_render(&self, source: &Source, platform: Platform) -> Result<Rendered, Failure> {
         let (templates, warnings) = match &self.templates {
             Some(directory) => Templates::with_overlay(directory).map_err(Failure::input)?,
             None => (Templates::builtin(), Vec::new()),
         };
         let policy = self.image_pull_policy.as_deref();
-        let mut rendered = render::render(config, &templates, platform, policy).map_err(Failure::input)?;
+        let mut rendered =
+            render::render(&source.config, source.lifecycle.uid.as_deref(), &templates, platform, policy)
+                .map_err(Failure::input)?;
         rendered.warnings.splice(0..0, warnings);
         Ok(rendered)
     }
 
     /// Renders; says what is left out and why.
     pub fn render(&self, source: &Source, platform: Platform, ui: &Ui) -> Result<Vec<Manifest>, Failure> {
-        let rendered = self.check_render(&source.config, platform)?;
+        let rendered = self.check_render(source, platform)?;
         for warning in rendered.warnings {
             ui.warning(&source.located(warning).to_string());
         }
@@ -263,11 +269,6 @@ pub fn refused(error: cluster::Error, what: impl std::fmt::Display + Send + Sync
         Some(hint) => failure.hint(hint),
         None => failure,
     }
-}
-
-/// The uid of an object that the server knows.
-pub fn uid(object: &Value) -> Option<String> {
-    object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned)
 }
 
 fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {

@@ -56,7 +56,7 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
         if input.is_auto() {
             ui.note("no cluster is asked: auto means plain Kubernetes without monitoring");
         }
-        if source.config.uid.is_none() {
+        if source.lifecycle.uid.is_none() {
             ui.note("the Config's uid is not known: there are no owner references");
         }
         (source, input.platform(None, ui))

@@ -6,6 +6,7 @@
 
 pub mod file;
 mod history;
+mod lifecycle;
 mod overrides;
 mod rules;
 mod schema;
@@ -13,6 +14,7 @@ mod toml;
 
 use serde_json::Value;
 
+pub use self::lifecycle::Lifecycle;
 pub use self::overrides::Override;
 use crate::path::FieldPath;
 use crate::problem::Problem;
@@ -41,12 +43,6 @@ pub enum Origin {
 pub struct Config {
     /// `metadata.name`.
     pub name: String,
-    /// `metadata.uid`, which only the server gives.
-    pub uid: Option<String>,
-    /// Whether it is being deleted.
-    pub deleting: bool,
-    /// `metadata.finalizers`.
-    pub finalizers: Vec<String>,
     /// The namespace of every namespaced object, a DNS label.
     pub namespace: String,
     /// The text of `bpfman.toml`, never changed by a byte.
@@ -105,9 +101,6 @@ impl Config {
         let port = value.pointer("/spec/agent/healthProbePort").and_then(Value::as_u64);
         Self {
             name: text("/metadata/name"),
-            uid: filled("/metadata/uid"),
-            deleting: filled("/metadata/deletionTimestamp").is_some(),
-            finalizers: list("/metadata/finalizers").filter_map(Value::as_str).map(str::to_owned).collect(),
             namespace: text("/spec/namespace"),
             configuration: text("/spec/configuration"),
             daemon: Daemon {

@@ -76,8 +76,8 @@ pub struct Watch<'a> {
     render: Box<Render<'a>>,
     tell: Box<dyn FnMut(Event<'_>) + 'a>,
     config_id: ObjectId,
-    /// The Config as read, and as an object.
-    config: Option<(Config, Value)>,
+    /// The Config's object, valid or not.
+    config: Option<Value>,
     manifests: Vec<Manifest>,
     live: Live,
     events: SelectAll<BoxStream<'static, Seen>>,
@@ -151,13 +151,15 @@ impl<'a> Watch<'a> {
             }
             Ok(Some(object)) => object,
         };
-        match (self.render)(&object) {
+        let rendered = (self.render)(&object);
+        // Its deletion counts even if its spec is invalid.
+        self.config = Some(object);
+        match rendered {
             Err(failure) => (self.tell)(Event::Invalid(&failure)),
             Ok((config, manifests)) => {
                 if manifests != self.manifests {
                     (self.tell)(Event::Read(&config));
                 }
-                self.config = Some((config, object));
                 self.want(manifests).await?;
             }
         }

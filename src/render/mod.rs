@@ -54,15 +54,17 @@ pub struct LeftOut {
 
 /// Renders the objects of `config`, or gives everything that is wrong with the templates and what they become.
 ///
+/// `uid` is the Config's; without it the objects get no owner references.
 /// `pull_policy` goes to every container; none or an empty one leaves the choice to the API server.
 pub fn render(
     config: &Config,
+    uid: Option<&str>,
     templates: &Templates,
     platform: Platform,
     pull_policy: Option<&str>,
 ) -> Result<Rendered, Vec<Problem>> {
     let pull_policy = pull_policy.filter(|policy| !policy.is_empty());
-    let mut pass = Pass::new(config);
+    let mut pass = Pass::new(config, uid);
     let engine = Engine::new(&values(config, platform, pull_policy));
     for template in templates.iter() {
         match engine.wants(template) {
@@ -99,6 +101,7 @@ fn values(config: &Config, platform: Platform, pull_policy: Option<&str>) -> Val
 /// What has been found so far.
 struct Pass<'a> {
     config: &'a Config,
+    uid: Option<&'a str>,
     manifests: Vec<Manifest>,
     unmanaged: Vec<ObjectId>,
     left_out: Vec<LeftOut>,
@@ -109,9 +112,10 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    fn new(config: &'a Config) -> Self {
+    fn new(config: &'a Config, uid: Option<&'a str>) -> Self {
         Self {
             config,
+            uid,
             manifests: Vec::new(),
             unmanaged: Vec::new(),
             left_out: Vec::new(),
@@ -150,7 +154,7 @@ impl<'a> Pass<'a> {
         let placed = |found: types::Found| problem::placed(found, |(path, message)| document.problem(path, message));
         self.problems.extend(placed(problems));
         self.warnings.extend(placed(of_type.warnings));
-        let object = owners::owned(document.object, &id, self.config);
+        let object = owners::owned(document.object, &id, &self.config.name, self.uid);
         self.manifests.push(Manifest { id, object, source: template.source.clone() });
     }
 

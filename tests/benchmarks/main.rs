@@ -34,7 +34,7 @@ fn main() {
 fn rendered(config: &Path, templates: &Templates) -> String {
     let text = fs::read(config).expect("the file");
     let read = file::read("config.yaml", &text, "bpfman-config").expect("a Config");
-    let rendered = render(&read.config, templates, BOTH, None).expect("manifests");
+    let rendered = render(&read.config, None, templates, BOTH, None).expect("manifests");
     rendered.manifests.iter().map(|manifest| yaml::to_string(&manifest.object)).collect()
 }
 

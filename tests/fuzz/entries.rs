@@ -47,7 +47,7 @@ pub fn config(data: &[u8]) {
             let text = yaml::to_string(&read.object);
             let again = config::file::read("file", text.as_bytes(), config::DEFAULT_NAME).expect("what was written");
             assert_eq!(again.config, read.config);
-            if let Err(problems) = render(&read.config, &Templates::builtin(), Platform::default(), None) {
+            if let Err(problems) = render(&read.config, None, &Templates::builtin(), Platform::default(), None) {
                 check(&problems, None);
             }
         }
@@ -60,7 +60,7 @@ pub fn templates(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let templates = Templates::from_texts([("own.yaml", text)]);
     let platform = Platform { openshift: true, monitoring: false };
-    match render(&own_config(), &templates, platform, Some("Always")) {
+    match render(&own_config(), Some("1"), &templates, platform, Some("Always")) {
         Ok(rendered) => assert_eq!(rendered.manifests.len() + rendered.left_out.len(), 1),
         Err(problems) => check(&problems, Some(data)),
     }

@@ -1,13 +1,13 @@
 //! What a Config may be, and what is said about one that is not right.
 
-use bpfman_config::config::{Config, Origin, file};
+use bpfman_config::config::{Config, Lifecycle, Origin, file};
 use bpfman_config::problem::Problem;
 use bpfman_config::render::render;
 use bpfman_config::templates::Templates;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use crate::render::{PLAIN, fixture, lines};
+use crate::render::{PLAIN, UID, fixture, lines};
 
 /// Everything that is said about the fixture after `change`: problems, else warnings after a line that says so.
 fn check(origin: Origin, change: impl FnOnce(&mut Value), expected: &Expect) {
@@ -253,10 +253,34 @@ fn of_very_many_problems_the_first_are_told() {
     let entry = |number| json!({"apiVersion": "v1", "kind": "A", "namespace": "", "name": format!("b{number}"), "unmanaged": true});
     overrides["spec"]["overrides"] = (0..5_000).map(entry).collect();
     let read = file::read("file", overrides.to_string().as_bytes(), "bpfman-config").expect("a Config");
-    let warnings = render(&read.config, &Templates::builtin(), PLAIN, None).expect("manifests").warnings;
+    let warnings = render(&read.config, UID, &Templates::builtin(), PLAIN, None).expect("manifests").warnings;
     let end = |problems: &[Problem]| format!("{} {}", problems.len(), problems.last().unwrap());
     expect![[r#"
         51 file: there are more problems, which are not shown
         51 there are more problems, which are not shown"#]]
     .assert_eq(&format!("{}\n{}", end(&problems), end(&warnings)));
+}
+
+/// Whatever else is wrong with the object, and whatever its kind.
+#[test]
+fn the_lifecycle_of_an_invalid_object_is_read() {
+    let deleted = json!({"spec": 5, "metadata": {
+        "uid": "1a", "resourceVersion": "7", "deletionTimestamp": "2026-12-01T00:00:00Z", "finalizers": ["a/b", 3, "c/d"],
+    }});
+    let lifecycle = Lifecycle::of(&deleted);
+    let expected = Lifecycle {
+        uid: Some("1a".to_owned()),
+        resource_version: Some("7".to_owned()),
+        deletion_timestamp: Some("2026-12-01T00:00:00Z".to_owned()),
+        finalizers: vec!["a/b".to_owned(), "c/d".to_owned()],
+    };
+    assert_eq!(lifecycle, expected);
+    assert_eq!(
+        (lifecycle.is_deleting(), lifecycle.has_finalizer("c/d"), lifecycle.has_finalizer("c")),
+        (true, true, false)
+    );
+    let unset = json!({"uid": "", "resourceVersion": 7, "deletionTimestamp": null, "finalizers": {"a/b": 1}});
+    for object in [json!(null), json!([]), json!({"metadata": []}), json!({"metadata": unset})] {
+        assert_eq!(Lifecycle::of(&object), Lifecycle::default(), "{object}");
+    }
 }

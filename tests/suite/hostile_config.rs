@@ -10,7 +10,7 @@ use serde_json::{Deserializer, Value, json};
 
 use crate::controlplane::{self, Cluster};
 use crate::hostile::Hostile;
-use crate::render::fixture;
+use crate::render::{UID, fixture};
 
 /// Configs on each platform: 20,004 strings in all.
 const CONFIGS: usize = 1667;
@@ -74,7 +74,7 @@ fn strings(hostile: &mut Hostile) -> Vec<String> {
 
 fn objects(config: &Value, platform: Platform) -> Vec<Value> {
     let (config, _) = Config::read(config, "bpfman-config", Origin::Live).expect("a Config");
-    let rendered = render(&config, &Templates::builtin(), platform, None).expect("manifests");
+    let rendered = render(&config, UID, &Templates::builtin(), platform, None).expect("manifests");
     rendered.manifests.into_iter().map(|manifest| manifest.object).collect()
 }
 

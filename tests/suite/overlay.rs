@@ -8,7 +8,7 @@ use bpfman_config::templates::Templates;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use crate::render::{BOTH, PLAIN, fixture, lines, names, read};
+use crate::render::{BOTH, PLAIN, UID, fixture, lines, names, read};
 
 /// Renders with the `files` laid over the built-in templates; messages name the folder `DIR`.
 pub(crate) fn overlaid(files: &[(&str, &str)]) -> Result<Rendered, String> {
@@ -19,7 +19,7 @@ pub(crate) fn overlaid(files: &[(&str, &str)]) -> Result<Rendered, String> {
     let place = folder.path().display().to_string();
     let said = |problems: Vec<Problem>| lines(&problems).replace(&place, "DIR");
     let (templates, mut warnings) = Templates::with_overlay(folder.path()).map_err(said)?;
-    let mut rendered = render(&read(&fixture()), &templates, PLAIN, None).map_err(said)?;
+    let mut rendered = render(&read(&fixture()), UID, &templates, PLAIN, None).map_err(said)?;
     warnings.append(&mut rendered.warnings);
     for warning in &mut warnings {
         warning.file = warning.file.take().map(|file| file.replace(&place, "DIR"));
@@ -380,7 +380,7 @@ fn what_the_api_would_refuse_is_refused() {
 
 #[test]
 fn templates_that_are_not_wanted_are_known() {
-    let rendered = render(&read(&fixture()), &Templates::builtin(), PLAIN, None).expect("manifests");
+    let rendered = render(&read(&fixture()), UID, &Templates::builtin(), PLAIN, None).expect("manifests");
     let shown = rendered.left_out.iter().map(|left| format!("{} when {}\n", left.id.as_ref().unwrap(), left.when));
     expect![[r#"
         clusterrole.rbac.authorization.k8s.io/bpfman-user when openshift
@@ -396,7 +396,7 @@ fn templates_that_are_not_wanted_are_known() {
         servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor when monitoring
     "#]]
     .assert_eq(&shown.collect::<String>());
-    assert_eq!(render(&read(&fixture()), &Templates::builtin(), BOTH, None).expect("manifests").left_out, vec![]);
+    assert_eq!(render(&read(&fixture()), UID, &Templates::builtin(), BOTH, None).expect("manifests").left_out, vec![]);
 }
 
 /// A loop that ends in hours, and text that fills the memory.

@@ -5,14 +5,14 @@ use bpfman_config::templates::Templates;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::render::{BOTH, PLAIN, fixture, lines, read};
+use crate::render::{BOTH, PLAIN, UID, fixture, lines, read};
 
 /// What is left alone, then the warnings, with `overrides` of apiVersion, kind, namespace, name.
 fn report(overrides: &[[&str; 4]], platform: Platform) -> String {
     let mut config = fixture();
     let entry = |[api_version, kind, namespace, name]: &[&str; 4]| json!({"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name, "unmanaged": true});
     config["spec"]["overrides"] = overrides.iter().map(entry).collect();
-    let rendered = render(&read(&config), &Templates::builtin(), platform, None).expect("manifests");
+    let rendered = render(&read(&config), UID, &Templates::builtin(), platform, None).expect("manifests");
     let unmanaged: String = rendered.unmanaged.iter().map(|id| format!("{id}\n")).collect();
     assert!(rendered.manifests.iter().all(|manifest| !rendered.unmanaged.contains(&manifest.id)));
     format!("{unmanaged}{}", lines(&rendered.warnings))
@@ -63,7 +63,7 @@ fn an_override_without_effect_is_a_warning() {
 fn an_override_that_says_false_is_a_warning() {
     let mut config = fixture();
     config["spec"]["overrides"] = json!([{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "ebpf", "name": "bpfman-config", "unmanaged": false}]);
-    let rendered = render(&read(&config), &Templates::builtin(), PLAIN, None).expect("manifests");
+    let rendered = render(&read(&config), UID, &Templates::builtin(), PLAIN, None).expect("manifests");
     expect![[r#"
         spec.overrides[0] has no effect: unmanaged is false
     "#]]
@@ -74,7 +74,7 @@ fn an_override_that_says_false_is_a_warning() {
 /// Every object but the namespace can be left alone, on every platform.
 #[test]
 fn all_objects_can_be_left_alone() {
-    let wanted = render(&read(&fixture()), &Templates::builtin(), BOTH, None).expect("manifests").manifests;
+    let wanted = render(&read(&fixture()), UID, &Templates::builtin(), BOTH, None).expect("manifests").manifests;
     let entry = |id: &bpfman_config::manifest::ObjectId| {
         let namespace = id.namespace.clone().unwrap_or_default();
         json!({"apiVersion": id.api_version, "kind": id.kind, "namespace": namespace, "name": id.name, "unmanaged": true})
@@ -83,7 +83,7 @@ fn all_objects_can_be_left_alone() {
     config["spec"]["overrides"] = wanted.iter().skip(1).map(|manifest| entry(&manifest.id)).collect::<Value>();
     let counts = [(false, false), (false, true), (true, false), (true, true)].map(|(openshift, monitoring)| {
         let platform = Platform { openshift, monitoring };
-        let rendered = render(&read(&config), &Templates::builtin(), platform, None).expect("manifests");
+        let rendered = render(&read(&config), UID, &Templates::builtin(), platform, None).expect("manifests");
         (rendered.manifests.len(), rendered.unmanaged.len())
     });
     assert_eq!(counts, [(1, 3), (1, 8), (1, 6), (1, 14)]);

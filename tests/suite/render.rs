@@ -11,12 +11,15 @@ use serde_json::{Value, json};
 pub(crate) const PLAIN: Platform = Platform { openshift: false, monitoring: false };
 pub(crate) const BOTH: Platform = Platform { openshift: true, monitoring: true };
 
+/// The uid of the Config.
+pub(crate) const UID: Option<&str> = Some("0dd5c0de-1111-4222-8333-444455556666");
+
 /// A Config of which every value differs from the defaults and from every other.
 pub(crate) fn fixture() -> Value {
     json!({
         "apiVersion": "bpfman.io/v1alpha1",
         "kind": "Config",
-        "metadata": {"name": "bpfman-config", "uid": "0dd5c0de-1111-4222-8333-444455556666"},
+        "metadata": {"name": "bpfman-config", "uid": UID},
         "spec": {
             "namespace": "ebpf",
             "configuration": "[database]\nmax_retries = 35\n\n[signing]\nallow_unsigned = false\n",
@@ -45,7 +48,8 @@ pub(crate) fn names(rendered: &Rendered) -> Vec<String> {
 
 fn check(openshift: bool, monitoring: bool, golden: &ExpectFile) {
     let platform = Platform { openshift, monitoring };
-    let rendered = render(&read(&fixture()), &Templates::builtin(), platform, Some("IfNotPresent")).expect("manifests");
+    let rendered =
+        render(&read(&fixture()), UID, &Templates::builtin(), platform, Some("IfNotPresent")).expect("manifests");
     let documents = rendered.manifests.iter().map(|manifest| yaml::to_string(&manifest.object));
     golden.assert_eq(&documents.collect::<Vec<_>>().join("---\n"));
 }
@@ -72,7 +76,7 @@ fn the_objects_of_openshift_with_monitoring() {
 
 #[test]
 fn the_order_is_that_of_applying() {
-    let rendered = render(&read(&fixture()), &Templates::builtin(), BOTH, None).expect("manifests");
+    let rendered = render(&read(&fixture()), UID, &Templates::builtin(), BOTH, None).expect("manifests");
     expect![[r#"
         namespace/ebpf
         clusterrole.rbac.authorization.k8s.io/bpfman-user
@@ -95,10 +99,9 @@ fn the_order_is_that_of_applying() {
 #[test]
 fn settings_that_are_not_there_get_their_defaults() {
     let mut config = fixture();
-    config["metadata"] = json!({"name": "bpfman-config"});
     config["spec"]["agent"] = json!({"image": "registry.example/agent:v1"});
     config["spec"]["daemon"] = json!({"image": "registry.example/daemon:v2", "csiRegistrarImage": ""});
-    let rendered = render(&read(&config), &Templates::builtin(), PLAIN, Some("")).expect("manifests");
+    let rendered = render(&read(&config), None, &Templates::builtin(), PLAIN, Some("")).expect("manifests");
     let objects: Vec<&Value> = rendered.manifests.iter().map(|manifest| &manifest.object).collect();
     let pods = &objects[3]["spec"]["template"];
     let shown = json!({
@@ -145,7 +148,7 @@ fn a_configuration_too_large_for_an_annotation_is_refused() {
     let sized = |size: usize| {
         let mut config = fixture();
         config["spec"]["configuration"] = json!("x".repeat(size));
-        render(&read(&config), &Templates::builtin(), PLAIN, None)
+        render(&read(&config), UID, &Templates::builtin(), PLAIN, None)
     };
     assert_eq!(sized(room).map(|rendered| rendered.manifests.len()), Ok(4));
     expect![[r#"
@@ -199,14 +202,13 @@ fn no_value_changes_the_structure_of_a_manifest() {
         "/spec/daemon/image",
         "/spec/daemon/logLevel",
         "/spec/daemon/csiRegistrarImage",
-        "/metadata/uid",
     ];
     for (field, text) in fields.iter().flat_map(|field| hostile.iter().map(move |text| (field, text))) {
         let value = format!("x{text}x");
         let with = |text: &str| {
             let mut config = fixture();
             *config.pointer_mut(field).unwrap() = json!(text);
-            render(&read(&config), &Templates::builtin(), BOTH, None).expect("manifests").manifests
+            render(&read(&config), UID, &Templates::builtin(), BOTH, None).expect("manifests").manifests
         };
         // The same objects as with a harmless value, once the one is put in the place of the other.
         let harmless = with("harmless").into_iter().map(|manifest| replaced(manifest.object, "harmless", &value));

@@ -207,6 +207,21 @@ fn nothing_is_made_again_once_the_config_is_deleted() {
     "#]].assert_eq(&told);
 }
 
+/// Otherwise its finalizer would keep it until somebody removes it by hand.
+#[test]
+fn an_invalid_config_can_be_deleted() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let mut watch = Running::start(&cluster, "watch");
+    watch.says("in sync", 1);
+    let invalid = r#"{"spec":{"namespace":"Not_A_Label"}}"#;
+    cluster.kubectl_ok(&["patch", "configs.bpfman.io/bpfman-config", "--type=merge", "-p", invalid]);
+    watch.says("spec.namespace is", 1);
+    cluster.kubectl_ok(&["delete", "configs.bpfman.io/bpfman-config", "--timeout=20s"]);
+    watch.says("took the finalizer off", 1);
+    assert_eq!(watch.end("INT"), Some(130));
+}
+
 /// It would go on to change the cluster unseen.
 #[test]
 fn a_watch_that_nobody_can_see_ends() {

@@ -1,8 +1,7 @@
 //! The finalizer on the Config: put on before the first object is touched, taken off when the Config goes or we do.
 
-use serde_json::Value;
-
 use super::{Event, Watch};
+use crate::config::Lifecycle;
 
 /// The finalizer that keeps objects from being made again while the Config is being deleted
 /// (<https://github.com/bpfman/bpfman-operator/pull/465>).
@@ -11,18 +10,15 @@ pub const FINALIZER: &str = "bpfman.io/config-finalizer";
 impl Watch<'_> {
     /// Puts the finalizer on, or takes it off a Config that is being deleted; false when there is nothing to reconcile.
     pub(super) async fn tend_finalizer(&mut self) -> bool {
-        let Some((config, object)) = &mut self.config else { return false };
-        let has = config.finalizers.iter().any(|finalizer| finalizer == FINALIZER);
-        let wanted = !config.deleting;
+        let Some(object) = &mut self.config else { return false };
+        let lifecycle = Lifecycle::of(object);
+        let has = lifecycle.has_finalizer(FINALIZER);
+        let wanted = !lifecycle.is_deleting();
         if self.behaviour.finalizer && !self.behaviour.observe && has != wanted {
-            let mut finalizers = config.finalizers.clone();
-            finalizers.retain(|finalizer| finalizer != FINALIZER);
-            if wanted {
-                finalizers.push(FINALIZER.to_owned());
-            }
+            let mut finalizers = others(lifecycle);
+            finalizers.extend(wanted.then(|| FINALIZER.to_owned()));
             match self.cluster.set_finalizers(&self.config_id, object, &finalizers).await {
                 Ok(changed) => {
-                    config.finalizers = finalizers;
                     *object = changed;
                     self.added_finalizer = wanted;
                     (self.tell)(Event::Finalizer(wanted));
@@ -36,10 +32,10 @@ impl Watch<'_> {
                 Err(_) => {}
             }
         }
-        if config.deleting {
+        if !wanted {
             (self.tell)(Event::Deleting);
         }
-        !config.deleting
+        wanted
     }
 
     pub(super) async fn take_finalizer_off(&mut self) {
@@ -49,8 +45,7 @@ impl Watch<'_> {
         let removed = match self.cluster.get(&self.config_id).await {
             Ok(None) => return,
             Ok(Some(object)) => {
-                let finalizers = finalizers_of(&object).filter(|finalizer| finalizer != FINALIZER).collect::<Vec<_>>();
-                self.cluster.set_finalizers(&self.config_id, &object, &finalizers).await
+                self.cluster.set_finalizers(&self.config_id, &object, &others(Lifecycle::of(&object))).await
             }
             Err(error) => Err(error),
         };
@@ -61,7 +56,7 @@ impl Watch<'_> {
     }
 }
 
-fn finalizers_of(object: &Value) -> impl Iterator<Item = String> {
-    let list = object.pointer("/metadata/finalizers").and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
+/// The finalizers of others.
+fn others(lifecycle: Lifecycle) -> Vec<String> {
+    lifecycle.finalizers.into_iter().filter(|finalizer| finalizer != FINALIZER).collect()
 }
