@@ -9,6 +9,7 @@ pub mod commands;
 pub mod compare;
 pub mod config;
 pub mod exit;
+mod exported;
 pub mod failure;
 pub mod manifest;
 pub mod mask;

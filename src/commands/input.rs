@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::flags;
 use crate::cluster::{self, Cluster, Connection, Served};
+use crate::config::file::FromFile;
 use crate::config::{self, Config, Lifecycle, Origin};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -83,7 +84,9 @@ pub struct Source {
     pub lifecycle: Lifecycle,
     /// The object as it stands in the file or on the server.
     pub object: Value,
-    /// Where the overrides stand in the file.
+    /// Which fields of the file are not applied.
+    removed: Option<Problem>,
+    /// The positions of the overrides in the file.
     overrides: Vec<Problem>,
 }
 
@@ -100,6 +103,7 @@ impl File {
     pub fn read(&self, input: &Input, ui: &Ui) -> Result<Option<Source>, Failure> {
         let Some(path) = &self.filename else { return Ok(None) };
         let source = input.read_file(path, ui)?;
+        source.removed.iter().for_each(|removed| ui.warning(&removed.to_string()));
         input.check_render(&source, input.widest_platform())?;
         Ok(Some(source))
     }
@@ -159,9 +163,9 @@ impl Input {
         let bytes = read_bytes(path)
             .map_err(|error| Failure::input(vec![Problem::in_file(&name, format!("cannot be read: {error}"))]))?;
         let read = config::file::read(&name, &bytes, &self.name).map_err(Failure::input)?;
-        let lifecycle = Lifecycle::of(&read.object);
-        let source = Source { config: read.config, lifecycle, object: read.object, overrides: read.overrides };
-        self.checked(source, &read.warnings, ui)
+        let FromFile { config, object, lifecycle, removed, warnings, overrides } = read;
+        let source = Source { config, lifecycle, object, removed, overrides };
+        self.checked(source, &warnings, ui)
     }
 
     /// Reads the cluster's Config and checks it; none when there is none of that name.
@@ -201,7 +205,7 @@ impl Input {
         let (config, warnings) =
             read.map_err(|problems| Failure::input(problems).context(format!("{} is wrong", config_id(&self.name))))?;
         let lifecycle = Lifecycle::of(&object);
-        self.checked(Source { config, lifecycle, object, overrides: Vec::new() }, &warnings, ui)
+        self.checked(Source { config, lifecycle, object, removed: None, overrides: Vec::new() }, &warnings, ui)
     }
 
     fn checked(&self, source: Source, warnings: &[Problem], ui: &Ui) -> Result<Source, Failure> {

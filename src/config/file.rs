@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Config, KIND, Origin};
+use super::{Config, KIND, Lifecycle, Origin};
+use crate::exported;
 use crate::path::{FieldPath, Step};
 use crate::problem::{self, Problem};
 use crate::yaml::{self, Text};
@@ -12,23 +13,30 @@ use crate::yaml::{self, Text};
 pub struct FromFile {
     /// The Config.
     pub config: Config,
-    /// The object as it stands in the file.
+    /// The object in the file, without its server-owned fields.
     pub object: Value,
-    /// What is worth a warning.
+    /// The server-owned fields, of a Config that was exported from a cluster.
+    pub lifecycle: Lifecycle,
+    /// Which fields were removed from the object.
+    pub removed: Option<Problem>,
+    /// Findings that do not make it invalid.
     pub warnings: Vec<Problem>,
-    /// Where the first overrides stand: only rendering tells whether they have an effect.
+    /// The positions of the first overrides: only rendering shows whether they have an effect.
     pub overrides: Vec<Problem>,
 }
 
 /// Reads the one Config of a file, YAML or JSON, alone or in a list; `file` is how messages name it.
 pub fn read(file: &str, text: &[u8], expected_name: &str) -> Result<FromFile, Vec<Problem>> {
-    let (object, place) = only_object(file, text)?;
+    let (mut object, place) = only_object(file, text)?;
     match Config::read(&object, expected_name, Origin::File) {
         Ok((config, warnings)) => {
+            let lifecycle = Lifecycle::of(&object);
+            let removed = exported::strip(&mut object);
+            let removed = removed.map(|message| place.of(Problem::at(FieldPath::default(), message)));
             let path = FieldPath::default().field("spec").field("overrides");
             let entry = |position| place.of(Problem::at(path.join(Step::Index(position)), ""));
             let overrides = (0..config.overrides.len().min(problem::MOST)).map(entry).collect();
-            Ok(FromFile { config, object, warnings: place.locate(warnings), overrides })
+            Ok(FromFile { config, object, lifecycle, removed, warnings: place.locate(warnings), overrides })
         }
         Err(problems) => Err(place.locate(problems)),
     }

@@ -36,18 +36,16 @@ fn metadata(id: &ObjectId, object: &Value, found: &mut Found) {
     let wrong = id.namespace.as_deref().and_then(names::label_error);
     found.extend(wrong.map(|message| (root.field("namespace"), message)));
     found.extend(misplaced(id).map(|message| (root.field("namespace"), message)));
-    for field in ["generateName", "deletionTimestamp"] {
-        if object.pointer(&format!("/metadata/{field}")).is_some_and(|value| !value.is_null()) {
-            found.push((root.field(field), "cannot stand in a template".to_owned()));
-        }
+    if object.pointer("/metadata/generateName").is_some_and(|value| !value.is_null()) {
+        found.push((root.field("generateName"), "must not be set in a template".to_owned()));
     }
 }
 
 /// An object without namespace would land in whichever the connection happens to name.
 fn misplaced(id: &ObjectId) -> Option<String> {
     match (types::is_namespaced(id)?, &id.namespace) {
-        (true, None) => Some(format!("is missing: a {} lives in a namespace", id.kind)),
-        (false, Some(_)) => Some(format!("must go: a {} is one for the whole cluster", id.kind)),
+        (true, None) => Some(format!("is missing: a {} is namespaced", id.kind)),
+        (false, Some(_)) => Some(format!("must not be set: a {} is cluster-scoped", id.kind)),
         _ => None,
     }
 }

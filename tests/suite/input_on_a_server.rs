@@ -107,17 +107,58 @@ fn an_exported_object_is_a_template_and_an_exported_config_a_config() {
     let own = file(&cluster, "own/csidriver.yaml", &export(&["csidriver/csi.bpfman.io"]));
     let own = own.trim_end_matches("/csidriver.yaml");
     let config = file(&cluster, "exported.yaml", &export(&["configs.bpfman.io/bpfman-config"]));
-    let told = run(&cluster, &format!("diff -f {config} --templates {own}")).replace(own, "OWN");
+    let told =
+        run(&cluster, &format!("diff -f {config} --templates {own}")).replace(own, "OWN").replace(&config, "FILE");
     expect![[r#"
-        2> warning: OWN/csidriver.yaml:1:1: left out what belongs to a live object: metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
-        2> warning: OWN/daemonset-daemon.yaml:1:1: left out what belongs to a live object: status, metadata.creationTimestamp, metadata.generation, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["deprecated.daemonset.template.generation"]
-        2> warning: OWN/service-agent-metrics.yaml:3:3: left out what belongs to a live object: status, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
+        2> warning: FILE:1:1: these fields are managed by the cluster and are not applied: metadata.creationTimestamp, metadata.generation, metadata.managedFields, metadata.resourceVersion, metadata.uid
+        2> warning: OWN/csidriver.yaml:1:1: these fields are managed by the cluster and are not applied: metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
+        2> warning: OWN/daemonset-daemon.yaml:1:1: these fields are managed by the cluster and are not applied: status, metadata.creationTimestamp, metadata.generation, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["deprecated.daemonset.template.generation"]
+        2> warning: OWN/service-agent-metrics.yaml:3:3: these fields are managed by the cluster and are not applied: status, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
         2> 9 objects: 0 to change; hidden: 2 fields of server bookkeeping
         exit 0
     "#]]
     .assert_eq(&told);
     let rendered = |words: &str| said(&mut command(cluster.kubeconfig(), words));
     assert_eq!(rendered(&format!("render -q --monitoring on -f {config}")), rendered("render -q"));
+}
+
+/// podman-desktop#7594: "managedFields must be nil", and the finalizers of others became ours.
+#[test]
+fn an_exported_config_is_applied_without_its_server_owned_fields() {
+    let cluster = applied(Platform::PLAIN);
+    let config = "configs.bpfman.io/bpfman-config";
+    let last_applied = "kubectl.kubernetes.io/last-applied-configuration";
+    let metadata = json!({"metadata": {"finalizers": ["example.com/theirs"], "annotations": {last_applied: "{}"}}});
+    cluster.kubectl_ok(&["patch", config, "--type=merge", "-p", &metadata.to_string()]);
+    let exported = cluster.kubectl_ok(&["get", config, "-o", "yaml", "--show-managed-fields"]);
+    let path = file(&cluster, "exported.yaml", &exported.replace("debug", "trace"));
+    cluster.kubectl_ok(&["annotate", config, "changed=since"]);
+    let mut told = run(&cluster, &format!("diff -o name -f {path}"))
+        + &run(&cluster, &format!("apply --force-conflicts -f {path}"));
+    let live = &live(&cluster, &[config])[0];
+    told = told.replace(&path, "FILE")
+        + &json!([live["spec"]["agent"]["logLevel"], live["metadata"]["finalizers"]]).to_string();
+    let entries = live["metadata"]["managedFields"].as_array().unwrap();
+    let ours = entries.iter().find(|entry| entry["manager"] == "bpfman-config").unwrap();
+    assert!(ours.to_string().contains("logLevel") && !ours.to_string().contains("finalizers"), "{ours}");
+    expect![[r#"
+        configmap/bpfman-config
+        daemonset.apps/bpfman-daemon
+        2> warning: FILE:1:1: these fields are managed by the cluster and are not applied: metadata.creationTimestamp, metadata.finalizers, metadata.generation, metadata.managedFields, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> 4 objects: 2 to change; hidden: 3 fields of server bookkeeping
+        exit 1
+        config.bpfman.io/bpfman-config configured
+        namespace/ebpf unchanged
+        csidriver.storage.k8s.io/csi.bpfman.io unchanged
+        configmap/bpfman-config configured
+        daemonset.apps/bpfman-daemon configured
+        2> warning: FILE:1:1: these fields are managed by the cluster and are not applied: metadata.creationTimestamp, metadata.finalizers, metadata.generation, metadata.managedFields, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
+        2> using context "controlplane", server SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> warning: config.bpfman.io/bpfman-config: took spec.agent.logLevel over from kubectl (Apply) since TIME, it was "debug"
+        exit 0
+        ["trace",["example.com/theirs"]]"#]].assert_eq(&told);
 }
 
 /// The server fills in what is not there before anybody reads it; a file is read as it is.

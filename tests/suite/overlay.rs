@@ -258,16 +258,16 @@ fn an_object_has_a_namespace_if_its_kind_has() {
         "extra.yaml",
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n",
         &expect![[r#"
-        DIR/extra.yaml:3:11: metadata.namespace is missing: a Secret lives in a namespace
-    "#]],
+            DIR/extra.yaml:3:11: metadata.namespace is missing: a Secret is namespaced
+        "#]],
     );
     let driver = "apiVersion: storage.k8s.io/v1\nkind: CSIDriver\nmetadata: {name: a, namespace: ebpf}\n";
     check(
         "extra.yaml",
         driver,
         &expect![[r#"
-        DIR/extra.yaml:3:21: metadata.namespace must go: a CSIDriver is one for the whole cluster
-    "#]],
+            DIR/extra.yaml:3:21: metadata.namespace must not be set: a CSIDriver is cluster-scoped
+        "#]],
     );
     check(
         "extra.yaml",
@@ -318,7 +318,7 @@ fn what_only_the_server_writes_is_left_out_with_a_warning() {
         exported,
         &expect![[r#"
             accepted
-            DIR/secret.yaml:4:3: left out what belongs to a live object: status, metadata.finalizers, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
+            DIR/secret.yaml:4:3: these fields are managed by the cluster and are not applied: status, metadata.finalizers, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
         "#]],
     );
     let objects =
@@ -335,9 +335,9 @@ fn the_rules_of_an_aggregated_role_are_left_to_the_cluster() {
         "role.yaml",
         text,
         &expect![[r#"
-        accepted
-        DIR/role.yaml:5:1: rules is left out: aggregationRule has the cluster fill it in
-    "#]],
+            accepted
+            DIR/role.yaml:5:1: rules is ignored: the control plane fills it in from aggregationRule
+        "#]],
     );
 }
 
@@ -352,7 +352,7 @@ fn what_the_api_would_refuse_is_refused() {
         &expect![[r#"
             DIR/extra.yaml:3:12: metadata.name is "a/b", must be lower-case letters, digits, - and ., and begin and end with a letter or digit
             DIR/extra.yaml:3:23: metadata.namespace is "B", must be lower-case letters, digits and -, and begin and end with a letter or digit
-            DIR/extra.yaml:3:37: metadata.generateName cannot stand in a template
+            DIR/extra.yaml:3:37: metadata.generateName must not be set in a template
             DIR/extra.yaml:6:19: spec.selector.matchLabels.name is "a", but the pod template has "b": the selector would not choose its pods
             DIR/extra.yaml:6:28: spec.selector.matchLabels.tier is "b", but the pod template has no such label: the selector would not choose its pods
             DIR/extra.yaml:7:24: spec.selector.matchExpressions[0] is {"key":"x","operator":"Exists"}, but the pod template has no such label: the selector would not choose its pods
