@@ -46,6 +46,11 @@ impl ObjectId {
         })
     }
 
+    /// With the namespace: `daemonset.apps/bpfman-daemon in bpfman`.
+    pub fn full_name(&self) -> String {
+        self.namespace.as_ref().map_or_else(|| self.to_string(), |namespace| format!("{self} in {namespace}"))
+    }
+
     /// `apps` of `apps/v1`; empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)

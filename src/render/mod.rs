@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::manifest::{Manifest, ObjectId, Stage};
 use crate::path::{FieldPath, Step};
 use crate::problem::{self, Problem};
-use crate::templates::{Document, Engine, Template, Templates};
+use crate::templates::{Engine, Template, Templates};
 
 /// What the cluster is, as far as the objects depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn render(
     let engine = Engine::new(&values(config, platform, pull_policy));
     for template in templates.iter() {
         match engine.wants(template) {
-            Ok(true) => pass.add(engine.evaluate(template), template),
+            Ok(true) => pass.add(&engine, template),
             Ok(false) => pass.leave_out(&engine, template),
             Err(problems) => pass.problems.extend(problems),
         }
@@ -126,8 +126,8 @@ impl<'a> Pass<'a> {
     }
 
     /// Takes a template's object in, or what is wrong with it.
-    fn add(&mut self, evaluated: Result<Document, Vec<Problem>>, template: &Template) {
-        let mut document = match evaluated {
+    fn add(&mut self, engine: &Engine, template: &Template) {
+        let mut document = match engine.evaluate(template) {
             Ok(document) => document,
             Err(problems) => return self.problems.extend(problems),
         };
@@ -147,6 +147,8 @@ impl<'a> Pass<'a> {
         if self.config.overrides.iter().any(|entry| entry.matches(&id)) {
             return self.unmanaged.push(id);
         }
+        let replaced = engine.replacement_warnings(template, &id).into_iter();
+        self.warnings.extend(replaced.map(|message| Problem::in_file(&template.source, message)));
         self.warnings.extend(tidy::tidy(&mut document));
         let of_type = types::check(&id, &document.object);
         let mut problems = checks::check(&id, &document.object);

@@ -46,10 +46,7 @@ fn sentences(error: &anyhow::Error) -> Vec<String> {
 
 /// `daemonset.apps/bpfman-daemon in bpfman`.
 pub fn full_name(id: &ObjectId) -> String {
-    match &id.namespace {
-        Some(namespace) => format!("{id} in {namespace}"),
-        None => id.to_string(),
-    }
+    id.full_name()
 }
 
 /// `kubectl-set (Update) since 2026-11-30T04:15:02Z`.

@@ -25,8 +25,8 @@ const MOST_PROBLEMS: usize = 20;
 
 /// What evaluates templates: the rules of writing and the values.
 pub(crate) struct Engine {
-    environment: Environment<'static>,
-    values: minijinja::Value,
+    pub(super) environment: Environment<'static>,
+    pub(super) values: minijinja::Value,
     /// The names that a template may use, `agent` and `agent.image`.
     names: Vec<String>,
 }
@@ -210,7 +210,7 @@ fn read(template: &Template, places: Places) -> Result<Document, Vec<Problem>> {
         documents.into_iter().flat_map(|document| yaml::unwrap_list(document.value)).collect();
     let kinds: Vec<&str> =
         objects.iter().map(|object| object.get("kind").and_then(Value::as_str).unwrap_or("no kind")).collect();
-    let expected = template.kind.as_deref();
+    let expected = template.required_kind();
     if kinds.len() != 1 || expected.is_some_and(|expected| kinds != [expected]) {
         let found = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let message = format!("expected 1 {}, found {}{found}", expected.unwrap_or("object"), kinds.len());

@@ -6,6 +6,7 @@
 mod evaluate;
 mod overlay;
 mod places;
+mod replaced;
 
 use std::borrow::Cow;
 
@@ -21,8 +22,8 @@ pub struct Template {
     pub source: String,
     /// The text.
     text: Cow<'static, str>,
-    /// The kind that it must give: that of the built-in template of the same name.
-    kind: Option<String>,
+    /// The text of the built-in template that it replaces.
+    replaced: Option<&'static str>,
 }
 
 impl Template {
@@ -51,8 +52,17 @@ impl Template {
     }
 
     fn builtin(file: &str, text: &'static str) -> Self {
-        let kind = text.lines().find_map(|line| line.strip_prefix("kind: ")).map(str::to_owned);
-        Self { file: file.to_owned(), source: format!("built-in {file}"), text: Cow::Borrowed(text), kind }
+        Self { file: file.to_owned(), source: format!("built-in {file}"), text: Cow::Borrowed(text), replaced: None }
+    }
+
+    /// The built-in template that it replaces.
+    fn replaced(&self) -> Option<Self> {
+        self.replaced.map(|text| Self::builtin(&self.file, text))
+    }
+
+    /// The kind of object that it must give: that of the template that it replaces.
+    fn required_kind(&self) -> Option<&'static str> {
+        self.replaced?.lines().find_map(|line| line.strip_prefix("kind: "))
     }
 }
 
@@ -102,15 +112,15 @@ impl Templates {
 
     /// Lays a template over those that are there: in the place of the one with the same name, else added.
     fn lay_over(&mut self, file: &str, source: String, text: String) {
-        let mut template = Template { file: file.to_owned(), source, text: Cow::Owned(text), kind: None };
+        let mut template = Template { file: file.to_owned(), source, text: Cow::Owned(text), replaced: None };
         match self.0.binary_search_by(|other| other.file.as_str().cmp(file)) {
-            Ok(place) => {
-                if let Some(other) = self.0.get_mut(place) {
-                    template.kind = other.kind.take();
+            Ok(position) => {
+                if let Some(other) = self.0.get_mut(position) {
+                    template.replaced = if let Cow::Borrowed(text) = other.text { Some(text) } else { None };
                     *other = template;
                 }
             }
-            Err(place) => self.0.insert(place, template),
+            Err(position) => self.0.insert(position, template),
         }
     }
 }

@@ -70,6 +70,7 @@ fn a_template_replaces_the_one_of_the_same_name_and_others_are_added() {
     expect![[r#"{"apiVersion":"storage.k8s.io/v1","kind":"CSIDriver","metadata":{"name":"own","ownerReferences":[{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","uid":"0dd5c0de-1111-4222-8333-444455556666"}]},"spec":{"futureField":1}}"#]].assert_eq(&rendered.manifests[2].object.to_string());
     expect![[r#"
         DIR/README.md: is not a *.yaml or *.yml file and is not used
+        DIR/csidriver.yaml: defines csidriver.storage.k8s.io/own; the built-in template defines csidriver.storage.k8s.io/csi.bpfman.io
         DIR/csidriver.yaml:5:8: spec.futureField is unknown to Kubernetes 1.37; it is sent as it is
     "#]]
     .assert_eq(&lines(&rendered.warnings));
@@ -419,4 +420,46 @@ fn a_template_that_costs_too_much_is_refused_at_once() {
     );
     let names: String = (0..60_000).map(|number| format!("a{number}: {{{{ b{number} }}}}\n")).collect();
     assert_eq!(overlaid(&[("own.yaml", &names)]).unwrap_err().lines().count(), 21);
+}
+
+/// The operator's own `daemonset.yaml`, say, in which everything is fixed.
+#[test]
+fn a_template_that_ignores_what_the_built_in_one_takes_from_the_config_is_warned_of() {
+    let pods = "spec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n";
+    let fixed =
+        format!("apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: daemon, namespace: kube-system}}\n{pods}");
+    check(
+        "daemonset-daemon.yaml",
+        &fixed,
+        &expect![[r#"
+            accepted
+            DIR/daemonset-daemon.yaml: defines daemonset.apps/daemon in kube-system; the built-in template defines daemonset.apps/bpfman-daemon in ebpf
+            DIR/daemonset-daemon.yaml: does not use spec.agent.healthProbePort, spec.agent.image, spec.agent.logLevel, spec.configuration, spec.daemon.csiRegistrarImage, spec.daemon.image, spec.daemon.logLevel, spec.namespace: these settings have no effect on daemonset.apps/daemon
+        "#]],
+    );
+    let kept = "{% if openshift %}# {{ daemon.csiRegistrarImage }}{% endif %}\napiVersion: apps/v1\nkind: DaemonSet\n\
+        metadata: {name: bpfman-daemon, namespace: {{ namespace }}}\n";
+    let containers = "    spec: {containers: [{name: a, image: {{ (agent | items)[1][1] }}}, {name: b, image: {{ daemon.image }}}]}\n";
+    check(
+        "daemonset-daemon.yaml",
+        &[kept, pods, containers].concat(),
+        &expect![[r#"
+            accepted
+            DIR/daemonset-daemon.yaml: does not use spec.configuration, spec.daemon.logLevel: these settings have no effect on daemonset.apps/bpfman-daemon
+        "#]],
+    );
+    check(
+        "daemonset-own.yaml",
+        &fixed,
+        &expect![[r#"
+        accepted
+    "#]],
+    );
+    check(
+        "csidriver.yaml",
+        include_str!("../../templates/csidriver.yaml"),
+        &expect![[r#"
+        accepted
+    "#]],
+    );
 }
