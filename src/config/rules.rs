@@ -105,6 +105,13 @@ impl Walk {
         let Some(text) = value.as_str() else {
             return self.mistyped(value, "a string", path);
         };
+        if let Some(control) = text.chars().find(|text| matches!(text, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')) {
+            let code = u32::from(control);
+            self.warning(
+                path,
+                format!("contains U+{code:04X}, which kubectl apply --server-side cannot send unchanged"),
+            );
+        }
         if text.is_empty() && matches!(shape, Shape::Filled | Shape::FilledImage) {
             self.problem(path, "is empty");
         } else if text.trim() != text && matches!(shape, Shape::Image | Shape::FilledImage) {

@@ -284,3 +284,17 @@ fn the_lifecycle_of_an_invalid_object_is_read() {
         assert_eq!(Lifecycle::of(&object), Lifecycle::default(), "{object}");
     }
 }
+
+#[test]
+fn a_control_character_that_kubectl_cannot_apply_is_a_warning() {
+    let change = |config: &mut Value| {
+        config["spec"]["daemon"]["logLevel"] = json!("a\u{85}\u{9b}");
+        config["spec"]["agent"]["image"] = json!("a\u{ffff}");
+        config["spec"]["configuration"] = json!("# \u{a0}\u{2028}\n");
+    };
+    check(Origin::File, change, &expect![[r#"
+        accepted
+        spec.agent.image contains U+FFFF, which kubectl apply --server-side cannot send unchanged
+        spec.daemon.logLevel contains U+0085, which kubectl apply --server-side cannot send unchanged
+    "#]]);
+}

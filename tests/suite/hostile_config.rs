@@ -10,6 +10,7 @@ use serde_json::{Deserializer, Value, json};
 
 use crate::controlplane::{self, Cluster};
 use crate::hostile::Hostile;
+use crate::program::live;
 use crate::render::{UID, fixture};
 
 /// Configs on each platform: 20,004 strings in all.
@@ -131,4 +132,24 @@ fn kubectl_reads_every_string_of_a_config_as_it_was_in_its_place() {
         scope.spawn(|| check(&cluster, Platform { openshift: false, monitoring: true }, 6));
         scope.spawn(|| check(&cluster, Platform { openshift: true, monitoring: false }, 7));
     });
+}
+
+/// kubectl's own server-side apply is refused by the server, or changes U+0085 into a space: such a text is warned of.
+#[test]
+fn control_characters_survive_the_way_through_kubectl() {
+    let cluster = Cluster::start(controlplane::Platform::PLAIN);
+    cluster.kubectl_ok(&["create", "namespace", "ebpf"]);
+    let all: String = ('\u{1}'..='\u{a0}').chain(['\u{ad}', '\u{2028}', '\u{feff}', '\u{fffe}', '\u{ffff}']).collect();
+    let texts = [all.replace(char::is_whitespace, ""), all, "a\u{85}b \u{85} c".to_owned(), "\u{9b}31m".to_owned()];
+    for text in texts {
+        let mut config = fixture();
+        config["spec"]["daemon"]["logLevel"] = json!(text);
+        let objects = objects(&config, Platform::default());
+        let config_map = objects.iter().find(|object| object["kind"] == "ConfigMap").unwrap();
+        let file = cluster.kubeconfig().with_file_name("map.yaml");
+        std::fs::write(&file, yaml::to_string(config_map)).unwrap();
+        cluster.kubectl_ok(&["apply", "-f", file.to_str().unwrap()]);
+        let stored = &live(&cluster, &["configmap/bpfman-config"])[0];
+        assert_eq!(stored["data"]["bpfman.log.level"], json!(text));
+    }
 }
