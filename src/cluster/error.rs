@@ -1,24 +1,16 @@
-//! What the API server answered when it did not do what was asked, sorted once.
+//! Why a request did not give what was asked for: the server's refusal, or no usable answer from it.
 //!
-//! Pure: takes a status code and a body, gives an error that knows its exit code and the next step. Conflicts, immutable
-//! fields and missing kinds are told apart by the server's causes, field by field, never by the text of the whole message.
+//! Pure: takes a status code and a body, gives an error. Flags, hints and exit codes are no concern of this file.
 
 use http::StatusCode;
 use kube::core::Status;
+use serde_json::Value;
 use thiserror::Error;
 
 use super::access::exec;
-use super::trouble::{HTTPS_EXPECTED, Server, Trouble, chain};
-use crate::exit::Exit;
-
-/// One field that another manager owns with another value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// The path as the server writes it, e.g. `.spec.template.spec.containers[name="bpfman"].image`.
-    pub field: String,
-    /// The server's words, e.g. `conflict with "kubectl-set" using apps/v1`.
-    pub message: String,
-}
+use super::connect_error::{ConnectError, HTTPS_EXPECTED, Server, chain};
+use super::refusal::{Cause, Class, Refusal, shortened};
+use crate::mask;
 
 /// Why a request did not give what was asked for.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -26,19 +18,16 @@ pub enum Error {
     /// Other field managers own fields with other values.
     #[error("conflict: {} owned by another field manager with another value", count(.0.len(), "field is", "fields are"))]
     Conflict(Vec<Cause>),
-    /// The object changed since it was read.
-    #[error("the object was changed or replaced meanwhile: {0}")]
-    Stale(String),
-    /// A field that cannot be changed differs.
-    #[error("immutable: {} cannot be changed, only deleting and creating the object again would", .0.join(", "))]
-    Immutable(Vec<String>),
-    /// The object is on its way out: an apply to it would be lost.
+    /// The server refused this one request.
+    #[error("{0}")]
+    Refused(Box<Refusal>),
+    /// The object is being deleted: an apply to it would be lost.
     #[error("the object is being deleted")]
     Terminating,
-    /// The namespace is not there.
+    /// The namespace does not exist.
     #[error("namespace {0:?} not found")]
     NamespaceMissing(String),
-    /// The namespace is on its way out and takes no new objects.
+    /// The namespace is being deleted and takes no new objects.
     #[error("namespace {0:?} is being deleted")]
     NamespaceTerminating(String),
     /// The kind is unknown to this server.
@@ -49,42 +38,31 @@ pub enum Error {
         /// The version asked for.
         api_version: String,
     },
-    /// The caller lacks a right; the server says which.
-    #[error("forbidden: {0}")]
-    Forbidden(String),
-    /// Any other refusal of this one object: validation, admission, a field that the schema does not know.
-    #[error("{message}")]
-    Refused {
-        /// The HTTP status code.
-        code: u16,
-        /// The server's words.
-        message: String,
-    },
-    /// The server does not know who is asking.
-    #[error("not authenticated at {host}: {message}")]
+    /// The server does not accept the credentials.
+    #[error("unauthorized at {host}: {message}")]
     Unauthenticated {
         /// The server's address.
         host: String,
         /// The server's words.
         message: String,
     },
-    /// No connection, or it broke off.
+    /// No connection, or it was closed before the answer.
     #[error("cannot reach {host}: {cause}")]
     Unreachable {
         /// The server's address.
         host: String,
         /// Why.
-        cause: Trouble,
+        cause: ConnectError,
     },
     /// No answer in time.
-    #[error("no answer from {host} in {}", if *.seconds == 0 { "less than 1 s".to_owned() } else { format!("{seconds} s") })]
+    #[error("no answer from {host} within {}", if *.seconds == 0 { "1 s".to_owned() } else { format!("{seconds} s") })]
     TimedOut {
         /// The server's address.
         host: String,
-        /// The limit, `--request-timeout`.
+        /// The limit.
         seconds: u64,
     },
-    /// An answer that is none of the API's.
+    /// An answer that no API server gives, or that says it cannot answer now.
     #[error("HTTP {code} from {host}: {line}")]
     Unusable {
         /// The HTTP status code.
@@ -97,46 +75,41 @@ pub enum Error {
 }
 
 impl Error {
-    /// Sorts an answer that is not a success.
-    ///
-    /// None when the one object that was asked for is not there, which only the caller can call an error.
-    pub(super) fn of_answer(code: StatusCode, body: &[u8], server: &Server) -> Option<Self> {
+    /// Reads an answer that is not a success.
+    pub(super) fn of_answer(code: StatusCode, body: &[u8], server: &Server) -> Self {
         let Some(status) = serde_json::from_slice::<Status>(body).ok().filter(Status::is_failure) else {
-            return Some(Self::of_foreign_body(code, body, server));
+            return Self::of_foreign_body(code, body, server);
         };
-        let message = status.message;
-        let (kind, name, causes) = match status.details {
-            Some(details) => (details.kind, details.name, details.causes),
-            None => Default::default(),
-        };
-        let caused = |reason: &str| causes.iter().filter(|cause| cause.reason == reason).collect::<Vec<_>>();
-        let conflicts = caused("FieldManagerConflict");
-        let immutable: Vec<String> = causes.iter().filter(|cause| is_immutable(&cause.message)).map(field).collect();
-        let error = match code.as_u16() {
-            401 => Self::unauthenticated(message, server),
-            403 if !caused("NamespaceTerminating").is_empty() => Self::NamespaceTerminating(name),
-            403 => Self::Forbidden(message),
-            404 if kind == "namespaces" => Self::NamespaceMissing(name),
-            404 => return None,
-            409 if !conflicts.is_empty() => Self::Conflict(conflicts.into_iter().map(to_cause).collect()),
-            409 => Self::Stale(message),
-            422 if !immutable.is_empty() => Self::Immutable(deduplicated(immutable)),
-            429 | 503 | 504 => {
-                Self::Unusable { code: code.as_u16(), host: server.address.clone(), line: first_line(&message) }
+        let refusal = Refusal::of_status(code.as_u16(), status);
+        match (refusal.code, &refusal.class) {
+            (401, _) => Self::unauthenticated(shortened(&refusal.message), server),
+            (403, _) if refusal.has_cause("NamespaceTerminating") => Self::NamespaceTerminating(String::new()),
+            (404, Class::NotFound { resource, name }) if resource == "namespaces" => {
+                Self::NamespaceMissing(name.clone())
             }
-            code => Self::Refused { code, message },
-        };
-        Some(error)
+            (409, _) if refusal.has_cause("FieldManagerConflict") => Self::Conflict(refusal.causes),
+            (429 | 503 | 504, _) => Self::unusable(code, &refusal.message, server),
+            _ => Self::Refused(Box::new(refusal)),
+        }
     }
 
+    /// What a proxy answered, or a server that is not an API server, or an API server that has not got so far as a Status.
     fn of_foreign_body(code: StatusCode, body: &[u8], server: &Server) -> Self {
-        let line = first_line(&String::from_utf8_lossy(body));
+        let text = String::from_utf8_lossy(body);
         let host = server.address.clone();
         match code {
-            StatusCode::UNAUTHORIZED => Self::unauthenticated(line, server),
-            StatusCode::BAD_REQUEST if line == HTTPS_EXPECTED => Self::Unreachable { host, cause: Trouble::Encrypted },
-            _ => Self::Unusable { code: code.as_u16(), host, line },
+            StatusCode::UNAUTHORIZED => Self::unauthenticated(first_line(&text), server),
+            StatusCode::BAD_REQUEST if first_line(&text) == HTTPS_EXPECTED => {
+                Self::Unreachable { host, cause: ConnectError::HttpsExpected }
+            }
+            // The server's mux, for paths that it does not serve.
+            StatusCode::NOT_FOUND if text.starts_with("404 page not found") => Self::not_found("", ""),
+            _ => Self::unusable(code, &text, server),
         }
+    }
+
+    pub(super) fn unusable(code: StatusCode, text: &str, server: &Server) -> Self {
+        Self::Unusable { code: code.as_u16(), host: server.address.clone(), line: first_line(text) }
     }
 
     /// Says why no answer came; that there is no new token to send is not the server's fault.
@@ -149,82 +122,111 @@ impl Error {
             let cause = chain(error).last().map(ToString::to_string).unwrap_or_default();
             return Self::Unauthenticated { host, message: format!("the auth-provider gave no token: {cause}") };
         }
-        Self::Unreachable { host, cause: server.trouble(error) }
+        Self::Unreachable { host, cause: server.connect_error(error) }
     }
 
     /// The server does not say that a certificate has expired, which is by far the most frequent reason.
     fn unauthenticated(message: String, server: &Server) -> Self {
-        let message = match server.certificate_end() {
+        let message = match server.certificate_expiry() {
             Some(end) => format!("the client certificate expired on {end}"),
             None => message,
         };
         Self::Unauthenticated { host: server.address.clone(), message }
     }
 
-    /// How a command ends that met this error.
-    pub fn exit(&self) -> Exit {
+    /// A refusal in our own words or in a proxy's.
+    pub(super) fn refused(code: u16, message: String) -> Self {
+        Self::Refused(Box::new(Refusal::of_text(code, message)))
+    }
+
+    pub(super) fn not_found(resource: &str, name: &str) -> Self {
+        let class = Class::NotFound { resource: resource.to_owned(), name: name.to_owned() };
+        Self::Refused(Box::new(Refusal { class, ..Refusal::of_text(404, format!("{resource} {name:?} not found")) }))
+    }
+
+    /// The page of a proxy that did not let this one request through; others may pass.
+    pub(super) fn of_one_request(self) -> Self {
         match self {
-            Self::Unauthenticated { .. } | Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Unusable { .. } => {
-                Exit::NoAnswer
+            Self::Unusable { code, host, line } if (400..500).contains(&code) && !matches!(code, 407 | 408 | 429) => {
+                Self::refused(code, format!("HTTP {code} from {host}: {line}"))
             }
-            _ => Exit::Refused,
+            error => error,
         }
     }
 
-    /// What helps, where that can be said.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Conflict(_) => {
-                "take the fields over with --force-conflicts, or put the wanted values into the Config"
+    /// What a patch is for, and is not there, has been deleted since it was read; another object that is not there may be a
+    /// role that a binding refers to.
+    pub(super) fn stale_without(self, plural: &str, object: &str) -> Self {
+        match self {
+            Self::Refused(mut refusal) if refusal.is_not_found(plural, object) => {
+                refusal.class = Class::Stale;
+                Self::Refused(refusal)
             }
-            Self::Immutable(_) => "delete the object yourself and apply again; deleting a DaemonSet stops its pods",
-            Self::NamespaceMissing(name) => {
-                return Some(format!("create it with --create-namespace or: kubectl create namespace {name}"));
-            }
-            Self::NotServed { resource, .. } if resource.starts_with("configs.") => {
-                "install the bpfman custom resource definitions first"
-            }
-            Self::NotServed { .. } => {
-                "install the API, or leave its objects out: --monitoring off, --platform kubernetes"
-            }
-            Self::Forbidden(_) => "ask for the right, or use another identity: --user, --context, --as",
-            Self::Unauthenticated { .. } => "log in again, or choose another identity: --user, --context, --token",
-            Self::Unreachable { cause, .. } => return Some(cause.hint()),
-            Self::TimedOut { .. } => "allow more with --request-timeout",
-            _ => return None,
-        };
-        Some(hint.to_owned())
+            error => error,
+        }
+    }
+
+    /// Masks the values of `object`, where it is a Secret, in the server's texts.
+    pub(super) fn masked(self, object: &Value) -> Self {
+        match self {
+            Self::Refused(refusal) => Self::Refused(Box::new(refusal.map(|text| mask::text(text, object)))),
+            error => error,
+        }
+    }
+
+    /// Whether nothing is known for want of an answer: unreachable, unauthenticated, timed out.
+    pub fn is_no_answer(&self) -> bool {
+        matches!(
+            self,
+            Self::Unauthenticated { .. } | Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Unusable { .. }
+        )
+    }
+
+    /// Whether the caller lacks a permission.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self.class(), Some(Class::Forbidden))
+    }
+
+    /// Whether the object was changed, replaced or deleted since it was read.
+    pub fn is_stale(&self) -> bool {
+        matches!(self.class(), Some(Class::Stale))
+    }
+
+    /// Whether a dry run was refused since a webhook does not support it.
+    pub fn is_dry_run_unsupported(&self) -> bool {
+        matches!(self, Self::Refused(refusal) if refusal.is_dry_run_unsupported())
+    }
+
+    /// The fields that cannot be changed, if that is why the object was refused.
+    pub fn immutable_fields(&self) -> Option<&[String]> {
+        match self.class() {
+            Some(Class::Immutable(fields)) => Some(fields),
+            _ => None,
+        }
+    }
+
+    /// The class of a refusal.
+    pub fn class(&self) -> Option<&Class> {
+        match self {
+            Self::Refused(refusal) => Some(&refusal.class),
+            _ => None,
+        }
     }
 }
 
-fn to_cause(cause: &kube::core::response::StatusCause) -> Cause {
-    Cause { field: cause.field.clone(), message: cause.message.clone() }
-}
-
-/// The server has one reason for all invalid values; these are its words for values that cannot be changed
-/// (`ValidateImmutableField` in apimachinery, and the validations of RBAC bindings and of Services).
-fn is_immutable(message: &str) -> bool {
-    ["field is immutable", "cannot change roleRef", "may not change once set"]
-        .iter()
-        .any(|words| message.contains(words))
-}
-
-/// The field as people write it; the server misspells one, and names the list that repeats another.
-fn field(cause: &kube::core::response::StatusCause) -> String {
-    match cause.field.as_str() {
-        "spec.attachedRequired" => "spec.attachRequired".to_owned(),
-        "spec.clusterIPs[0]" => "spec.clusterIP".to_owned(),
-        field => field.to_owned(),
-    }
-}
-
-fn deduplicated(mut fields: Vec<String>) -> Vec<String> {
-    fields.dedup();
-    fields
-}
-
+/// The first line with text; of a page the first text that is not markup.
 fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(empty answer)").chars().take(200).collect()
+    let is_page = text.trim_start().starts_with('<');
+    let lines = text.lines().map(|line| if is_page { without_tags(line) } else { line.to_owned() });
+    let line = lines.map(|line| line.trim().to_owned()).find(|line| !line.is_empty());
+    line.unwrap_or_else(|| "(empty answer)".to_owned()).chars().take(200).collect()
+}
+
+fn without_tags(line: &str) -> String {
+    line.split('<')
+        .enumerate()
+        .map(|(index, part)| if index == 0 { part } else { part.split_once('>').map_or("", |(_, text)| text) })
+        .collect()
 }
 
 /// `1 field is`, `2 fields are`.

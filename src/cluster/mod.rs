@@ -1,13 +1,15 @@
 //! All that talks to the API server: which one, what it serves, reading, server-side apply, watching.
 //!
-//! Objects go out and come back as JSON values, so that no field is lost in a type; errors are sorted once, here.
+//! Objects are sent and received as JSON values, so that no field is lost in a type; errors are classified once, here.
 
 mod access;
+mod connect_error;
 mod error;
 mod objects;
+mod refusal;
 mod request;
 mod resources;
-mod trouble;
+
 mod watch;
 
 use std::collections::HashMap;
@@ -15,11 +17,13 @@ use std::collections::HashMap;
 use tokio::sync::Mutex;
 
 pub use self::access::{Choice, Connection, choose};
+pub use self::connect_error::ConnectError;
+pub use self::error::Error;
 pub(crate) use self::error::count;
-pub use self::error::{Cause, Error};
-pub use self::objects::{Applied, Send};
+pub use self::objects::{Applied, ApplyParams};
+pub use self::refusal::{Cause, Class, Refusal};
 pub use self::resources::{Resource, Served};
-pub use self::trouble::Trouble;
+
 pub use self::watch::{Seen, watch};
 
 use self::request::{Answer, Sender};
@@ -50,7 +54,7 @@ impl Cluster {
         &self.field_manager
     }
 
-    /// Asks which API groups are served: one request, and none to the groups themselves, so that a broken one is no hindrance.
+    /// Asks which API groups are served: one request, and none to the groups themselves, so that a broken one does not matter.
     pub async fn served(&self) -> Result<Served, Error> {
         let answer = self.get_path("/apis").await?;
         self.parse::<GroupList>(&answer).map(Served::from)
@@ -63,8 +67,7 @@ impl Cluster {
         }
         let resource = self.look_up(id).await?;
         if resource.namespaced && id.namespace.is_none() {
-            let message = "metadata.namespace is missing: this kind lives in a namespace".to_owned();
-            return Err(Error::Refused { code: 422, message });
+            return Err(Error::refused(422, "metadata.namespace is missing: the kind is namespaced".to_owned()));
         }
         Ok(resource)
     }
@@ -76,9 +79,12 @@ impl Cluster {
             return Ok(resource.clone());
         }
         let answer = self.get_path(&group_version_path(&id.api_version)).await?;
-        let resource =
-            if answer.status.is_success() { self.parse::<ResourceList>(&answer)?.find(&id.kind) } else { None }
-                .ok_or_else(|| Error::NotServed { resource: id.kind.clone(), api_version: id.api_version.clone() })?;
+        // A group and version that is not served has no list of its resources.
+        let listed = (answer.status != http::StatusCode::NOT_FOUND).then(|| self.parse::<ResourceList>(&answer));
+        let resource = listed
+            .transpose()?
+            .and_then(|list| list.find(&id.kind))
+            .ok_or_else(|| Error::NotServed { resource: id.kind.clone(), api_version: id.api_version.clone() })?;
         looked_up.insert(key, resource.clone());
         Ok(resource)
     }
@@ -93,29 +99,17 @@ impl Cluster {
     ) -> Result<http::Request<Vec<u8>>, Error> {
         request.map_err(|error| Error::Unreachable {
             host: self.host().to_owned(),
-            cause: Trouble::Other(error.to_string()),
+            cause: ConnectError::Other(error.to_string()),
         })
     }
 
     fn parse<T: serde::de::DeserializeOwned>(&self, answer: &Answer) -> Result<T, Error> {
-        if let Some(error) = self.failure(answer) {
-            return Err(error);
+        let server = &self.sender.server;
+        if !answer.status.is_success() {
+            return Err(Error::of_answer(answer.status, &answer.body, server));
         }
-        serde_json::from_slice(&answer.body).map_err(|_| self.unusable(answer))
-    }
-
-    /// The error of an answer that is not a success; a missing object is none here.
-    fn failure(&self, answer: &Answer) -> Option<Error> {
-        if answer.status.is_success() {
-            return None;
-        }
-        Error::of_answer(answer.status, &answer.body, &self.sender.server)
-    }
-
-    /// A success whose body is not what the API promises: a captive portal, a proxy's page.
-    fn unusable(&self, answer: &Answer) -> Error {
-        let text = String::from_utf8_lossy(&answer.body);
-        let line = text.lines().next().unwrap_or_default().chars().take(200).collect();
-        Error::Unusable { code: answer.status.as_u16(), host: self.host().to_owned(), line }
+        // A success that is not what the API promises: a captive portal, a proxy's page.
+        serde_json::from_slice(&answer.body)
+            .map_err(|_| Error::unusable(answer.status, &String::from_utf8_lossy(&answer.body), server))
     }
 }

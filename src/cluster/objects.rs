@@ -1,19 +1,22 @@
-//! Reading one object, applying one object, changing the Config's finalizers.
+//! Reading one object, applying one object, patching one object.
 
+use http::HeaderValue;
+use http::header::CONTENT_TYPE;
 use kube::api::{GetParams, Patch, PatchParams};
 use kube::core::Request;
 use serde_json::{Value, json};
 
-use super::request::Answer;
-use super::{Cluster, Error, Resource};
+use super::request::{Answer, to_body};
+use super::{Class, Cluster, Error, Resource};
 use crate::manifest::ObjectId;
+use crate::mask;
 
 /// How an object is applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Send {
+pub struct ApplyParams {
     /// Take fields over from other managers.
     pub force: bool,
-    /// Let the server go through all of it, and store nothing.
+    /// Let the server go through it without storing anything.
     pub dry_run: bool,
 }
 
@@ -37,65 +40,91 @@ impl Cluster {
         if answer.status.is_success() {
             return self.parse(&answer).map(Some);
         }
-        self.refusal(id, &resource, &answer).map_or(Ok(None), Err)
+        match self.refusal(id, &resource, &answer) {
+            Error::Refused(refusal) if matches!(refusal.class, Class::NotFound { .. }) => Ok(None),
+            error => Err(error),
+        }
     }
 
     /// Sends one server-side apply of `object`.
     ///
     /// Unknown fields are refused by the server, not dropped
     /// (<https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation>).
-    pub async fn apply(&self, id: &ObjectId, object: &Value, send: Send) -> Result<Applied, Error> {
-        let mut params = PatchParams::apply(&self.field_manager).validation_strict();
-        params.force = send.force;
-        params.dry_run = send.dry_run;
-        let answer = self.patch(id, &params, &Patch::Apply(object)).await?;
-        Ok(Applied {
-            object: self.parse(&answer)?,
-            created: answer.status == http::StatusCode::CREATED,
-            warnings: answer.warnings,
-        })
+    pub async fn apply(&self, id: &ObjectId, object: &Value, params: ApplyParams) -> Result<Applied, Error> {
+        let mut query = PatchParams::apply(&self.field_manager).validation_strict();
+        query.force = params.force;
+        query.dry_run = params.dry_run;
+        let request = Body { content_type: "application/apply-patch+yaml", value: object, secret: object };
+        self.patch(id, &query, request).await
+    }
+
+    /// Applies a JSON patch (RFC 6902), e.g. to remove an item of a list; refused when one of its tests fails.
+    pub async fn json_patch(&self, id: &ObjectId, patch: &Value, dry_run: bool) -> Result<Applied, Error> {
+        // Nobody but the caller knows the Secret: all that the patch says about one may be a value of it.
+        let values: Vec<&Value> = patch.as_array().into_iter().flatten().filter_map(|step| step.get("value")).collect();
+        let secret = json!({"apiVersion": id.api_version, "kind": id.kind, "data": values});
+        let query = PatchParams { dry_run, ..self.unforced() };
+        self.patch(id, &query, Body { content_type: "application/json-patch+json", value: patch, secret: &secret })
+            .await
     }
 
     /// Replaces the finalizers of the object that was read as `live`; refused when it has changed since.
     pub async fn set_finalizers(&self, id: &ObjectId, live: &Value, finalizers: &[String]) -> Result<Value, Error> {
         let version = live.pointer("/metadata/resourceVersion");
         let patch = json!({"metadata": {"resourceVersion": version, "finalizers": finalizers}});
-        let params = PatchParams { field_manager: Some(self.field_manager.clone()), ..PatchParams::default() };
-        let answer = self.patch(id, &params, &Patch::Merge(&patch)).await?;
-        self.parse(&answer)
+        let body = Body { content_type: "application/merge-patch+json", value: &patch, secret: live };
+        self.patch(id, &self.unforced(), body).await.map(|applied| applied.object)
     }
 
-    async fn patch(&self, id: &ObjectId, params: &PatchParams, patch: &Patch<&Value>) -> Result<Answer, Error> {
+    fn unforced(&self) -> PatchParams {
+        PatchParams { field_manager: Some(self.field_manager.clone()), ..PatchParams::default() }
+    }
+
+    async fn patch(&self, id: &ObjectId, query: &PatchParams, body: Body<'_>) -> Result<Applied, Error> {
         let resource = self.resource(id).await?;
-        let request = Request::new(resource.collection(id)).patch(&id.name, params, patch);
-        let answer = self.sender.send(self.build(request)?).await?;
-        if answer.status.is_success() {
-            return Ok(answer);
+        // The library writes path and query; the body is ours, for the characters that it would not escape.
+        let patch =
+            if query.field_validation.is_some() { Patch::Apply(Value::Null) } else { Patch::Merge(Value::Null) };
+        let mut request = self.build(Request::new(resource.collection(id)).patch(&id.name, query, &patch))?;
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(body.content_type));
+        *request.body_mut() = to_body(body.value);
+        let answer = self.sender.send(request).await?;
+        if !answer.status.is_success() {
+            let error = self.refusal(id, &resource, &answer).of_one_request().masked(body.secret);
+            return Err(error.stale_without(&resource.plural, &id.name));
         }
-        Err(self.refusal(id, &resource, &answer).unwrap_or_else(|| match patch {
-            // An apply creates what is not there, so that a bare 404 can only mean the kind.
-            Patch::Apply(_) => not_served(id, &resource),
-            _ => Error::Stale("it is no longer there".to_owned()),
-        }))
+        Ok(Applied {
+            object: self.parse(&answer)?,
+            created: answer.status == http::StatusCode::CREATED,
+            warnings: answer.warnings.iter().map(|warning| mask::text(warning, body.secret)).collect(),
+        })
     }
 
-    fn refusal(&self, id: &ObjectId, resource: &Resource, answer: &Answer) -> Option<Error> {
-        // The server answers for paths that it does not serve with this text, not with a Status.
-        if answer.status == http::StatusCode::NOT_FOUND && answer.body.starts_with(b"404 page not found") {
-            return Some(not_served(id, resource));
-        }
-        match self.failure(answer) {
-            // Reading a namespace that is not there is no different from reading any other object.
-            Some(Error::NamespaceMissing(_)) if id.kind == "Namespace" => None,
+    fn refusal(&self, id: &ObjectId, resource: &Resource, answer: &Answer) -> Error {
+        match Error::of_answer(answer.status, &answer.body, &self.sender.server) {
+            // Reading a namespace that does not exist is no different from reading any other object.
+            Error::NamespaceMissing(name) if id.kind == "Namespace" => Error::not_found("namespaces", &name),
             // The server names the object here, not the namespace.
-            Some(Error::NamespaceTerminating(name)) => {
-                Some(Error::NamespaceTerminating(id.namespace.clone().unwrap_or(name)))
+            Error::NamespaceTerminating(_) => {
+                Error::NamespaceTerminating(id.namespace.clone().unwrap_or_else(|| id.name.clone()))
+            }
+            // Without the name of an object it is the path that the server does not know.
+            Error::Refused(refusal) if is_unknown_path(&refusal.class) => {
+                Error::NotServed { resource: resource.qualified(id), api_version: id.api_version.clone() }
             }
             error => error,
         }
     }
 }
 
-fn not_served(id: &ObjectId, resource: &Resource) -> Error {
-    Error::NotServed { resource: resource.qualified(id), api_version: id.api_version.clone() }
+fn is_unknown_path(class: &Class) -> bool {
+    matches!(class, Class::NotFound { name, .. } if name.is_empty())
+}
+
+/// What a patch sends.
+struct Body<'a> {
+    content_type: &'static str,
+    value: &'a Value,
+    /// The object whose values must not be repeated, where it is a Secret.
+    secret: &'a Value,
 }

@@ -3,16 +3,22 @@
 //! Every request of this program may be sent twice: reads, server-side applies, and patches that name the resource
 //! version they are for.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
 use kube::Client;
 use kube::client::Body;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::ser::{Formatter, Serializer};
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::connect_error::{Server, chain};
 use super::error::Error;
-use super::trouble::{Server, chain};
 
 const TRIES: u32 = 4;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
@@ -38,7 +44,7 @@ impl Sender {
     ///
     /// A broken connection is tried once more, an overloaded server (429, 503, 504) up to four times.
     pub(super) async fn send(&self, request: http::Request<Vec<u8>>) -> Result<Answer, Error> {
-        let deadline = Instant::now() + self.limit;
+        let deadline = later(Instant::now(), self.limit);
         let mut broken = false;
         let mut attempt = 1;
         loop {
@@ -47,7 +53,7 @@ impl Sender {
                 .map_err(|_| Error::TimedOut { host: self.server.address.clone(), seconds: self.limit.as_secs() })?;
             let wait = match &answer {
                 Ok((answer, headers)) if is_overloaded(answer.status) && attempt < TRIES => {
-                    Some(retry_after(headers).unwrap_or(FIRST_WAIT * 2_u32.pow(attempt)))
+                    Some(retry_after(headers, Timestamp::now()).unwrap_or(FIRST_WAIT * 2_u32.pow(attempt)))
                 }
                 Err(error) if !broken && is_broken(error) => {
                     broken = true;
@@ -55,7 +61,7 @@ impl Sender {
                 }
                 _ => None,
             };
-            let Some(wait) = wait.filter(|wait| Instant::now() + *wait <= deadline) else {
+            let Some(wait) = wait.filter(|wait| later(Instant::now(), *wait) <= deadline) else {
                 return answer.map(|(answer, _)| answer).map_err(|error| Error::of_transport(&error, &self.server));
             };
             attempt += 1;
@@ -84,14 +90,57 @@ fn is_broken(error: &kube::Error) -> bool {
     })
 }
 
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
-    Some(Duration::from_secs(seconds))
+/// Years from now, for times that no clock can hold.
+const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+
+fn later(time: Instant, wait: Duration) -> Instant {
+    time.checked_add(wait.min(FOREVER)).unwrap_or(time)
 }
 
-/// Reads `Warning` headers (RFC 9111 §5.5): `299 - "text"`, several in a header, quotes escaped by a backslash.
+/// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(text.parse().map_or(FOREVER, Duration::from_secs));
+    }
+    let date = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
+
+/// A body as JSON in which no reader of YAML sees anything else: the server reads an apply as YAML, where U+0085 ends a
+/// line and U+007F to U+009F are not allowed.
+pub(super) fn to_body(value: &Value) -> Vec<u8> {
+    let mut body = Vec::new();
+    // Writing a value to memory cannot fail.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut body, Escaping));
+    body
+}
+
+/// Delete and the C1 control characters.
+fn is_c1(character: char) -> bool {
+    ('\u{7f}'..='\u{9f}').contains(&character)
+}
+
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        for part in fragment.split_inclusive(is_c1) {
+            let escaped = part.chars().next_back().filter(|last| is_c1(*last));
+            let plain = escaped.and_then(|last| part.strip_suffix(last)).unwrap_or(part);
+            writer.write_all(plain.as_bytes())?;
+            if let Some(character) = escaped {
+                write!(writer, "\\u{:04x}", u32::from(character))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads `Warning` headers (RFC 9111 §5.5): `299 - "text"`, several in a header, quotes escaped by a backslash, in UTF-8.
 fn warnings(headers: &HeaderMap) -> Vec<String> {
-    headers.get_all(http::header::WARNING).iter().filter_map(|value| value.to_str().ok()).flat_map(warn_texts).collect()
+    let texts = headers.get_all(http::header::WARNING).iter();
+    texts.flat_map(|value| warn_texts(&String::from_utf8_lossy(value.as_bytes()))).collect()
 }
 
 fn warn_texts(header: &str) -> Vec<String> {

@@ -14,7 +14,7 @@ use kube::api::{ApiResource, DynamicObject, TypeMeta};
 use kube::runtime::{WatchStreamExt, watcher};
 use serde_json::Value;
 
-use super::trouble::Server;
+use super::connect_error::Server;
 use super::{Cluster, Error, Resource};
 use crate::manifest::ObjectId;
 
@@ -80,10 +80,9 @@ fn sort(error: &watcher::Error, id: &ObjectId, resource: &Resource, server: &Ser
         other => return Error::of_transport(other, server),
     };
     let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let not_served = || Error::NotServed { resource: resource.qualified(id), api_version: id.api_version.clone() };
     if code == StatusCode::NOT_FOUND {
-        return not_served();
+        return Error::NotServed { resource: resource.qualified(id), api_version: id.api_version.clone() };
     }
     let body = serde_json::to_vec(status).unwrap_or_default();
-    Error::of_answer(code, &body, server).unwrap_or_else(not_served)
+    Error::of_answer(code, &body, server)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::flags;
+use super::{flags, hints};
 use crate::cluster::{self, Cluster, Connection, Served};
 use crate::config::file::FromFile;
 use crate::config::{self, Config, Lifecycle, Origin};
@@ -267,8 +267,8 @@ pub fn connect(flags: &Connection, field_manager: &str, limit: Duration) -> Resu
 
 /// The end of a command that could not do without an answer.
 pub fn refused(error: cluster::Error, what: impl std::fmt::Display + Send + Sync + 'static) -> Failure {
-    let hint = error.hint();
-    let failure = Failure::new(error.exit(), error).context(what);
+    let hint = hints::hint(&error);
+    let failure = Failure::new(hints::exit(&error), error).context(what);
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,

@@ -4,6 +4,7 @@ pub mod apply;
 pub mod completion;
 pub mod diff;
 pub mod flags;
+pub mod hints;
 mod input;
 pub mod render;
 pub mod watch;

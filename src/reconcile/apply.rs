@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::preview::{self, Compared, Conflict, Preview};
 use super::{IN_FLIGHT, Live};
-use crate::cluster::{Cluster, Error, Send};
+use crate::cluster::{ApplyParams, Cluster, Error};
 use crate::compare::{self, Released, Verdict};
 use crate::exit::Exit;
 use crate::manifest::{Manifest, Stage};
@@ -78,7 +78,8 @@ impl Outcome {
     /// How a command ends after this.
     pub fn exit(&self) -> Exit {
         match &self.action {
-            Action::Failed(error) => error.exit(),
+            Action::Failed(error) if error.is_no_answer() => Exit::NoAnswer,
+            Action::Failed(_) => Exit::Refused,
             _ => Exit::Done,
         }
     }
@@ -137,7 +138,7 @@ struct Hindrance {
 impl Hindrance {
     fn note(&mut self, manifest: &Manifest, outcome: &Outcome) {
         let Action::Failed(error) = &outcome.action else { return };
-        self.unreachable |= error.exit() == Exit::NoAnswer;
+        self.unreachable |= error.is_no_answer();
         match error {
             Error::NamespaceMissing(name) | Error::NamespaceTerminating(name) => {
                 self.namespace = Some((name.clone(), error.to_string()));
@@ -180,7 +181,7 @@ async fn one(
         Some(Ok(Some(live))) => task(Some(live)).existing(live).await,
         Some(Ok(None)) | None => task(None).missing().await,
         // Who may not read may still write; what changes can then not be told.
-        Some(Err(Error::Forbidden(_))) => task(None).send(Action::Applied, Vec::new()).await,
+        Some(Err(error)) if error.is_forbidden() => task(None).send(Action::Applied, Vec::new()).await,
         Some(Err(error)) => Outcome::of(Action::Failed(error.clone())),
     }
 }
@@ -214,8 +215,8 @@ impl Task<'_> {
         }
         match preview::preview(self.cluster, self.manifest, Some(live)).await {
             Preview::Compared(compared) => self.after_preview(*compared).await,
-            // A webhook that knows no dry run has it refused as a bad request, and may take the real thing.
-            Preview::Failed(Error::Refused { code: 400, .. }) if dry_run == DryRun::None => {
+            // A webhook that does not support dry run may accept the real request.
+            Preview::Failed(error) if error.is_dry_run_unsupported() && dry_run == DryRun::None => {
                 self.send(Action::Configured, Vec::new()).await
             }
             Preview::Failed(error) | Preview::Unvalidated(error) | Preview::Immutable { error, .. } => {
@@ -247,13 +248,13 @@ impl Task<'_> {
             return Outcome::of(action);
         }
         let force = options.force && (options.unasked || !conflicts.is_empty());
-        let mut send = Send { force, dry_run: options.dry_run == DryRun::Server };
-        let mut answer = cluster.apply(id, object, send).await;
+        let mut params = ApplyParams { force, dry_run: options.dry_run == DryRun::Server };
+        let mut answer = cluster.apply(id, object, params).await;
         if let Err(Error::Conflict(causes)) = &answer {
             conflicts = preview::conflicts(causes, live, object);
             if options.force {
-                send.force = true;
-                answer = cluster.apply(id, object, send).await;
+                params.force = true;
+                answer = cluster.apply(id, object, params).await;
             }
         }
         match answer {

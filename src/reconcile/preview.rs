@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cluster::{Applied, Cause, Cluster, Error, Send};
+use crate::cluster::{Applied, ApplyParams, Cause, Cluster, Error};
 use crate::compare::{self, Change, Comparison, Foreign};
 use crate::exit::Exit;
 use crate::manifest::Manifest;
@@ -66,7 +66,8 @@ impl Preview {
             Self::Compared(compared) if strict && !compared.foreign.is_empty() => Exit::Drift,
             Self::Compared(_) => Exit::Done,
             Self::Unvalidated(_) => Exit::Drift,
-            Self::Immutable { error, .. } | Self::Failed(error) => error.exit(),
+            Self::Immutable { error, .. } | Self::Failed(error) if error.is_no_answer() => Exit::NoAnswer,
+            Self::Immutable { .. } | Self::Failed(_) => Exit::Refused,
         }
     }
 }
@@ -79,11 +80,13 @@ pub async fn preview(cluster: &Cluster, manifest: &Manifest, live: Option<&Value
     match dry_run(cluster, manifest).await {
         Ok((applied, causes)) => Preview::Compared(Box::new(compared(cluster, manifest, live, applied, causes))),
         Err(error @ Error::NamespaceMissing(_)) if live.is_none() => Preview::Unvalidated(error),
-        Err(Error::Immutable(fields)) => Preview::Immutable {
-            changes: fields.iter().filter_map(|field| immutable(field, manifest, live)).collect(),
-            error: Error::Immutable(fields),
+        Err(error) => match error.immutable_fields() {
+            Some(fields) => Preview::Immutable {
+                changes: fields.iter().filter_map(|field| immutable(field, manifest, live)).collect(),
+                error,
+            },
+            None => Preview::Failed(error),
         },
-        Err(error) => Preview::Failed(error),
     }
 }
 
@@ -97,11 +100,11 @@ pub fn terminating(manifest: &Manifest) -> Error {
 
 /// An unforced dry run says what conflicts, a forced one then what the object would become.
 async fn dry_run(cluster: &Cluster, manifest: &Manifest) -> Result<(Applied, Vec<Cause>), Error> {
-    let send = Send { dry_run: true, force: false };
-    match cluster.apply(&manifest.id, &manifest.object, send).await {
+    let params = ApplyParams { dry_run: true, force: false };
+    match cluster.apply(&manifest.id, &manifest.object, params).await {
         Ok(applied) => Ok((applied, Vec::new())),
         Err(Error::Conflict(causes)) => {
-            let forced = Send { force: true, ..send };
+            let forced = ApplyParams { force: true, ..params };
             cluster.apply(&manifest.id, &manifest.object, forced).await.map(|applied| (applied, causes))
         }
         Err(error) => Err(error),

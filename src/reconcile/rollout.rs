@@ -87,7 +87,7 @@ pub async fn wait(
                     waiting.remove(&id);
                 }
             }
-            Ok(Some(Seen { state: Err(error @ Error::Forbidden(_)), .. })) => return Err(error),
+            Ok(Some(Seen { state: Err(error), .. })) if error.is_forbidden() => return Err(error),
             // A broken watch is started again.
             Ok(_) => {}
         }

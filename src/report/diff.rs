@@ -4,6 +4,7 @@ use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops}
 
 use super::json;
 use crate::cluster::count;
+use crate::commands::hints;
 use crate::exit::Exit;
 use crate::manifest::Manifest;
 use crate::ownership::Managers;
@@ -65,7 +66,7 @@ impl<'a> Report<'a> {
         }
         if let Preview::Failed(error) | Preview::Immutable { error, .. } = preview {
             self.ui.error(&format!("cannot compare {}: {error}", report::full_name(&manifest.id)));
-            if let Some(hint) = error.hint() {
+            if let Some(hint) = hints::hint(error) {
                 self.ui.hint(&hint);
             }
         }
@@ -152,7 +153,7 @@ impl<'a> Report<'a> {
             self.ui.line(&[(Tone::Faint, "foreign: "), (Tone::Faint, &whose)]);
         }
         if !compared.conflicts.is_empty() {
-            self.ui.hint("apply --force-conflicts takes these fields over; else put the live values into the Config");
+            self.ui.hint(hints::CONFLICT);
         }
     }
 

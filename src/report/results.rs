@@ -1,6 +1,7 @@
 //! The lines of `apply`: what became of each object.
 
-use crate::cluster::{Error, count};
+use crate::cluster::{Class, Error, count};
+use crate::commands::hints;
 use crate::manifest::{Manifest, ObjectId};
 use crate::reconcile::apply::{Action, DryRun, Outcome};
 use crate::reconcile::rollout::Progress;
@@ -47,13 +48,14 @@ pub fn remarks(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
 
 fn failed(manifest: &Manifest, error: &Error, outcome: &Outcome, ui: &Ui) {
     ui.error(&format!("cannot apply {}: {error}", report::full_name(&manifest.id)));
-    if let Error::Refused { .. } = error {
+    // What the server found in the object, our own template or the person's may have put there.
+    if error.class() == Some(&Class::Other) {
         ui.detail(&format!("it comes from {}", manifest.source));
     }
     for conflict in &outcome.conflicts {
         ui.detail(&report::conflict(conflict));
     }
-    if let Some(hint) = error.hint() {
+    if let Some(hint) = hints::hint(error) {
         ui.hint(&hint);
     }
 }

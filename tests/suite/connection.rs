@@ -313,15 +313,15 @@ fn a_list_of_kubeconfigs_is_read_as_one() {
         .iter()
         .map(|text| text.lines().find(|line| line.contains("reach") || line.contains("read the")).unwrap_or(text));
     expect![[r#"
-        2>   caused by: cannot reach SERVER/a: the connection was refused
-        2>   caused by: cannot reach SERVER/b: the connection was refused
-        2>   caused by: cannot reach SERVER/b: the connection was refused
+        2>   caused by: cannot reach SERVER/a: connection refused
+        2>   caused by: cannot reach SERVER/b: connection refused
+        2>   caused by: cannot reach SERVER/b: connection refused
         2> error: cannot read the certificate authority DIR/sub/ca.crt (cluster "c" in kubeconfig DIR/sub/c): no such file or directory
-        2>   caused by: cannot reach SERVER/b: the connection was refused
-        2>   caused by: cannot reach SERVER/typed: the connection was refused
-        2>   caused by: cannot reach SERVER/typed: the connection was refused
-        2>   caused by: cannot reach SERVER/typed: the connection was refused
-        2>   caused by: cannot reach SERVER/b: the connection was refused"#]]
+        2>   caused by: cannot reach SERVER/b: connection refused
+        2>   caused by: cannot reach SERVER/typed: connection refused
+        2>   caused by: cannot reach SERVER/typed: connection refused
+        2>   caused by: cannot reach SERVER/typed: connection refused
+        2>   caused by: cannot reach SERVER/b: connection refused"#]]
     .assert_eq(&servers.collect::<Vec<_>>().join("\n"));
 }
 
@@ -485,13 +485,13 @@ fn flags_that_need_or_exclude_each_other_say_so() {
         exit 2
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the connection was refused
-        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        2>   caused by: cannot reach SERVER: connection refused
+        2> hint: check that the API server is running, and the address: --server, kubectl config view --minify
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the connection was refused
-        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        2>   caused by: cannot reach SERVER: connection refused
+        2> hint: check that the API server is running, and the address: --server, kubectl config view --minify
         exit 5
     "#]]
     .assert_eq(&said.join("\n"));

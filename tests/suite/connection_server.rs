@@ -184,7 +184,7 @@ fn watch_tells_why_it_has_lost_the_server() {
     let said = watch.says("refused", 1);
     let reasons: BTreeSet<_> = said[before..].lines().filter_map(|line| line.split("SERVER: ").nth(1)).collect();
     // Whether the end of a stream is an error depends on the moment.
-    let known = ["the connection was closed by the other side", "the connection was refused"].into();
+    let known = ["the server closed the connection", "connection refused"].into();
     assert!(reasons.is_subset(&known), "{reasons:?}");
 }
 
@@ -203,23 +203,23 @@ fn who_is_not_known_hears_so_and_when_the_certificate_expired() {
     ];
     expect![[r#"
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: not authenticated at SERVER: the client certificate expired on TIME
-        2> hint: log in again, or choose another identity: --user, --context, --token
+        2>   caused by: unauthorized at SERVER: the client certificate expired on TIME
+        2> hint: log in again, or use another identity: --user, --context, --token
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: forbidden: configs.bpfman.io "bpfman-config" is forbidden: User "system:anonymous" cannot get resource "configs" in API group "bpfman.io" at the cluster scope
-        2> hint: ask for the right, or use another identity: --user, --context, --as
+        2>   caused by: forbidden: User "system:anonymous" cannot get resource "configs" in API group "bpfman.io" at the cluster scope
+        2> hint: request the permission, or use another identity: --user, --context, --as
         exit 4
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: not authenticated at SERVER: Unauthorized
-        2> hint: log in again, or choose another identity: --user, --context, --token
+        2>   caused by: unauthorized at SERVER: Unauthorized
+        2> hint: log in again, or use another identity: --user, --context, --token
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: forbidden: configs.bpfman.io "bpfman-config" is forbidden: User "somebody" cannot get resource "configs" in API group "bpfman.io" at the cluster scope
-        2> hint: ask for the right, or use another identity: --user, --context, --as
+        2>   caused by: forbidden: User "somebody" cannot get resource "configs" in API group "bpfman.io" at the cluster scope
+        2> hint: request the permission, or use another identity: --user, --context, --as
         exit 4
 
         2> error: the client certificate and the client key do not belong together

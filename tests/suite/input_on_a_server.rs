@@ -232,14 +232,14 @@ fn an_object_without_the_namespace_that_its_kind_needs_is_told_so() {
     let told = ["diff -q -o name", "apply -q"].map(|words| run(&cluster, &format!("{words} --templates {own}")));
     expect![[r#"
         example.example.com/a
-        2> error: cannot compare example.example.com/a: metadata.namespace is missing: this kind lives in a namespace
+        2> error: cannot compare example.example.com/a: metadata.namespace is missing: the kind is namespaced
         exit 4
         namespace/ebpf unchanged
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         example.example.com/a failed
         daemonset.apps/bpfman-daemon unchanged
-        2> error: cannot apply example.example.com/a: metadata.namespace is missing: this kind lives in a namespace
+        2> error: cannot apply example.example.com/a: metadata.namespace is missing: the kind is namespaced
         2>   it comes from OWN/a.yaml
         exit 4
     "#]]

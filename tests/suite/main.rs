@@ -41,6 +41,7 @@ mod program;
 mod readme;
 mod refusals;
 mod render;
+mod server_words;
 mod streams;
 mod transport;
 mod watching;

@@ -31,10 +31,13 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         daemonset.apps/bpfman-daemon failed
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> error: cannot apply namespace/ebpf: forbidden: namespaces "ebpf" is forbidden: User "narrow" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
-        2> hint: ask for the right, or use another identity: --user, --context, --as
-        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: forbidden: csidrivers.storage.k8s.io "csi.bpfman.io" is forbidden: User "narrow" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
-        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: daemonsets.apps "bpfman-daemon" is forbidden: User "narrow" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> error: cannot apply namespace/ebpf: forbidden: User "narrow" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
+        2>   it comes from built-in namespace.yaml
+        2> hint: request the permission, or use another identity: --user, --context, --as
+        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: forbidden: User "narrow" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2>   it comes from built-in csidriver.yaml
+        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "narrow" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2>   it comes from built-in daemonset-daemon.yaml
         2> 1 done, 3 failed, 0 skipped
         exit 4
 
@@ -43,11 +46,11 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         configmap/bpfman-config in ebpf (root): unknown
         daemonset.apps/bpfman-daemon in ebpf (root): unknown
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> error: cannot compare namespace/ebpf: forbidden: namespaces "ebpf" is forbidden: User "reader" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
-        2> hint: ask for the right, or use another identity: --user, --context, --as
-        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: forbidden: csidrivers.storage.k8s.io "csi.bpfman.io" is forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
-        2> error: cannot compare configmap/bpfman-config in ebpf: forbidden: configmaps "bpfman-config" is forbidden: User "reader" cannot patch resource "configmaps" in API group "" in the namespace "ebpf"
-        2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: forbidden: daemonsets.apps "bpfman-daemon" is forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> error: cannot compare namespace/ebpf: forbidden: User "reader" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
+        2> hint: request the permission, or use another identity: --user, --context, --as
+        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> error: cannot compare configmap/bpfman-config in ebpf: forbidden: User "reader" cannot patch resource "configmaps" in API group "" in the namespace "ebpf"
+        2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
         2> 4 objects: 0 to change, 4 unknown
         exit 4
 
@@ -57,8 +60,9 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         daemonset.apps/bpfman-daemon failed
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: daemonsets.apps "bpfman-daemon" is forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
-        2> hint: ask for the right, or use another identity: --user, --context, --as
+        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2>   it comes from built-in daemonset-daemon.yaml
+        2> hint: request the permission, or use another identity: --user, --context, --as
         2> 3 done, 1 failed, 0 skipped
         exit 4
     "#]].assert_eq(&told.join("\n"));
@@ -198,25 +202,25 @@ fn who_reaches_no_cluster_hears_why() {
     let told = ["diff", "apply", "watch", "render"].map(|words| run(&cluster, words));
     expect![[r#"
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the connection was refused
-        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        2>   caused by: cannot reach SERVER: connection refused
+        2> hint: check that the API server is running, and the address: --server, kubectl config view --minify
         exit 5
 
         2> using context "controlplane", server SERVER
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the connection was refused
-        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        2>   caused by: cannot reach SERVER: connection refused
+        2> hint: check that the API server is running, and the address: --server, kubectl config view --minify
         exit 5
 
         2> using context "controlplane", server SERVER
         2> error: cannot read the API groups
-        2>   caused by: cannot reach SERVER: the connection was refused
-        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        2>   caused by: cannot reach SERVER: connection refused
+        2> hint: check that the API server is running, and the address: --server, kubectl config view --minify
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the connection was refused
-        2> hint: check that the API server runs, and the address: --server, kubectl config view --minify
+        2>   caused by: cannot reach SERVER: connection refused
+        2> hint: check that the API server is running, and the address: --server, kubectl config view --minify
         exit 5
     "#]]
     .assert_eq(&told.join("\n"));
@@ -283,10 +287,10 @@ fn what_cannot_be_changed_needs_to_be_made_anew() {
         servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf (root): new
         daemonset.apps/bpfman-daemon in ebpf (root): new
         daemonset.apps/bpfman-metrics-proxy in ebpf spec.selector: {"matchLabels":{"d":"d"}} -> {"matchLabels":{"name":"bpfman-metrics-proxy"}}  # kubectl (Apply) since TIME; needs recreate
-        2> error: cannot compare clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: roleRef cannot be changed, only deleting and creating the object again would
-        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: immutable: spec.attachRequired, spec.volumeLifecycleModes cannot be changed, only deleting and creating the object again would
-        2> error: cannot compare service/bpfman-agent-metrics-service in ebpf: immutable: spec.clusterIP cannot be changed, only deleting and creating the object again would
-        2> error: cannot compare daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: spec.selector cannot be changed, only deleting and creating the object again would
+        2> error: cannot compare clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: the field roleRef is immutable; the object must be recreated
+        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: immutable: the fields spec.attachRequired, spec.volumeLifecycleModes are immutable; the object must be recreated
+        2> error: cannot compare service/bpfman-agent-metrics-service in ebpf: immutable: the field spec.clusterIP is immutable; the object must be recreated
+        2> error: cannot compare daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: the field spec.selector is immutable; the object must be recreated
         exit 4
 
         namespace/ebpf configured
@@ -304,10 +308,14 @@ fn what_cannot_be_changed_needs_to_be_made_anew() {
         servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor created
         daemonset.apps/bpfman-daemon created
         daemonset.apps/bpfman-metrics-proxy failed
-        2> error: cannot apply clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: roleRef cannot be changed, only deleting and creating the object again would
-        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: immutable: spec.attachRequired, spec.volumeLifecycleModes cannot be changed, only deleting and creating the object again would
-        2> error: cannot apply service/bpfman-agent-metrics-service in ebpf: immutable: spec.clusterIP cannot be changed, only deleting and creating the object again would
-        2> error: cannot apply daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: spec.selector cannot be changed, only deleting and creating the object again would
+        2> error: cannot apply clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: the field roleRef is immutable; the object must be recreated
+        2>   it comes from built-in clusterrolebinding-privileged-scc.yaml
+        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: immutable: the fields spec.attachRequired, spec.volumeLifecycleModes are immutable; the object must be recreated
+        2>   it comes from built-in csidriver.yaml
+        2> error: cannot apply service/bpfman-agent-metrics-service in ebpf: immutable: the field spec.clusterIP is immutable; the object must be recreated
+        2>   it comes from built-in service-agent-metrics.yaml
+        2> error: cannot apply daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: the field spec.selector is immutable; the object must be recreated
+        2>   it comes from built-in daemonset-metrics-proxy.yaml
         exit 4
     "#]].assert_eq(&told.join("\n"));
 }

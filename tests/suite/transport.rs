@@ -54,25 +54,25 @@ fn the_server_is_reached_through_the_proxy_that_is_named() {
 
         CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2>   caused by: cannot reach https://api.invalid:6443: no such host
         2> hint: check the address: --server, kubectl config view --minify
         exit 5
 
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2>   caused by: cannot reach https://api.invalid:6443: no such host
         2> hint: check the address: --server, kubectl config view --minify
         exit 5
 
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2>   caused by: cannot reach https://api.invalid:6443: no such host
         2> hint: check the address: --server, kubectl config view --minify
         exit 5
 
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: no address is known for this name
+        2>   caused by: cannot reach https://api.invalid:6443: no such host
         2> hint: check the address: --server, kubectl config view --minify
         exit 5
 
@@ -104,32 +104,32 @@ fn a_proxy_that_leads_nowhere_is_told_from_a_server_that_does_not_answer() {
     assert!(!said.concat().contains("hush"));
     expect![[r#"
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER cannot be reached: the connection was refused
+        2>   caused by: cannot reach https://api.invalid:6443: cannot connect to the proxy http://SERVER: connection refused
         2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER does not let the connection through
-        2> hint: let the proxy allow this server, or go past the proxy with NO_PROXY
+        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER refused to connect to the server
+        2> hint: allow this server in the proxy, or bypass the proxy with NO_PROXY
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER wants a user name and a password
-        2> hint: write them into the proxy's address: http://user:password@host:port
+        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://SERVER requires a user name and a password
+        2> hint: add them to the address of the proxy: http://user:password@host:port
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the connection was closed by the other side
-        2> hint: try again; if it stays so, check that the address is that of an API server
+        2>   caused by: cannot reach https://api.invalid:6443: the server closed the connection
+        2> hint: try again; if it happens again, check that the address is that of an API server
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy http://proxy.invalid:3128 cannot be reached: no address is known for this name
+        2>   caused by: cannot reach https://api.invalid:6443: cannot connect to the proxy http://proxy.invalid:3128: no such host
         2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach https://api.invalid:6443: the proxy socks5://SERVER cannot be reached: no connection can be made
+        2>   caused by: cannot reach https://api.invalid:6443: cannot connect to the proxy socks5://SERVER: connection failed
         2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
         exit 5
 
@@ -164,42 +164,42 @@ fn each_trouble_with_tls_has_its_own_words() {
     expect![[r#"
         2> error: cannot read config.bpfman.io/bpfman-config
         2>   caused by: cannot reach SERVER: the server's certificate expired on TIME
-        2> hint: renew the server's certificate, or set the clock of this machine right
+        2> hint: renew the server's certificate, or correct the clock of this machine
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
         2>   caused by: cannot reach SERVER: the server's certificate is not valid before TIME
-        2> hint: set the clock of this machine right, or the server's
+        2> hint: correct the clock of this machine, or the server's
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate was signed by an authority that is not trusted here
-        2> hint: name the authority's certificate with --certificate-authority, or in the kubeconfig
+        2>   caused by: cannot reach SERVER: the server's certificate is signed by an unknown authority
+        2> hint: set the authority's certificate with --certificate-authority, or in the kubeconfig
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server shows the certificate of an authority, not one of its own (self-signed)
-        2> hint: give the server a certificate that an authority signed, and name that with --certificate-authority
+        2>   caused by: cannot reach SERVER: the server's certificate is a self-signed certificate of an authority, not a server certificate
+        2> hint: give the server a certificate signed by an authority, and set that with --certificate-authority
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate is for 127.0.0.1, localhost, not for other.invalid
-        2> hint: if it is the right server, name one of these with --tls-server-name
+        2>   caused by: cannot reach SERVER: the server's certificate is valid for 127.0.0.1, localhost, not for other.invalid
+        2> hint: if it is the right server, set one of these names with --tls-server-name
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: the server's certificate was signed by an authority that is not trusted here
-        2> hint: name the authority's certificate with --certificate-authority, or in the kubeconfig
+        2>   caused by: cannot reach SERVER: the server's certificate is signed by an unknown authority
+        2> hint: set the authority's certificate with --certificate-authority, or in the kubeconfig
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach SERVER: what answers there does not speak TLS
-        2> hint: if it is a port for plain HTTP, write http:// in front of the address
+        2>   caused by: cannot reach SERVER: the server does not speak TLS
+        2> hint: for a port that serves plain HTTP, begin the address with http://
         exit 5
 
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: cannot reach http://SERVER: the server speaks TLS there, and was spoken to in plain HTTP
-        2> hint: write https:// in front of the address
+        2>   caused by: cannot reach http://SERVER: the server expects HTTPS
+        2> hint: begin the address with https://
         exit 5
     "#]].assert_eq(&said.join("\n"));
 }

@@ -14,7 +14,7 @@ use super::flags::{self, Connection};
 use super::identity::{self, Identity};
 use super::kubeconfig::{self, Kubeconfig};
 use super::proxy;
-use crate::cluster::trouble::io_words;
+use crate::cluster::connect_error::io_words;
 use crate::failure::Failure;
 
 /// What every pod finds of its service account.
@@ -75,7 +75,7 @@ pub fn choose(flags: &Connection) -> Result<Choice, Failure> {
     }
     config.root_cert = authority.map(|authority| authority.certificates);
     config.auth_info = std::mem::take(&mut identity.auth_info);
-    config.connect_timeout = Some(crate::cluster::trouble::CONNECT_LIMIT);
+    config.connect_timeout = Some(crate::cluster::connect_error::CONNECT_LIMIT);
     let agent = concat!("kubectl-bpfman-config/", env!("CARGO_PKG_VERSION"));
     config.headers.push((USER_AGENT, HeaderValue::from_static(agent)));
     // Requests have their own bound and retries, which the library cannot give in one.

@@ -17,8 +17,8 @@ use super::identity::Identity;
 use super::proxy;
 use super::tokens::Tokens;
 use crate::cluster::Cluster;
+use crate::cluster::connect_error::{Server, chain};
 use crate::cluster::request::Sender;
-use crate::cluster::trouble::{Server, chain};
 use crate::failure::Failure;
 
 impl Cluster {

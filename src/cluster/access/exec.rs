@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use super::bearer::header;
 use super::entry::Entry;
-use crate::cluster::trouble::io_words;
+use crate::cluster::connect_error::io_words;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::yaml;

@@ -12,7 +12,7 @@ use super::bearer::header;
 use super::entry::Entry;
 use super::exec::Plugin;
 use super::tokens::TokenFile;
-use crate::cluster::trouble::io_words;
+use crate::cluster::connect_error::io_words;
 use crate::failure::Failure;
 
 const PEM: &str = "it must be text that has a part between -----BEGIN …----- and -----END …-----";

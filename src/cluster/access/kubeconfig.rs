@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::entry::{CLUSTERS, CONTEXTS, Entry, List, USERS, name_of};
-use crate::cluster::trouble::io_words;
+use crate::cluster::connect_error::io_words;
 use crate::failure::Failure;
 use crate::yaml;
 

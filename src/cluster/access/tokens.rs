@@ -17,7 +17,7 @@ use tower::{BoxError, Layer, Service};
 
 use super::bearer;
 use super::exec::{Credential, Plugin, Problem};
-use crate::cluster::trouble::io_words;
+use crate::cluster::connect_error::io_words;
 
 /// How long before its end a token is replaced: a request may be under way for a while.
 const MARGIN: SignedDuration = SignedDuration::from_secs(10);

@@ -1,0 +1,79 @@
+//! What a command makes of an error of the cluster: the exit code, and the next step. Below this file no flag is known.
+//!
+//! Pure. A hint names a flag or a command that helps; where nothing can be said for certain there is none.
+
+use crate::cluster::{Class, ConnectError, Error};
+use crate::exit::Exit;
+
+/// How to settle a conflict.
+pub const CONFLICT: &str = "take the fields over with apply --force-conflicts, or put the live values into the Config";
+
+const ADDRESS: &str = "check the address: --server, kubectl config view --minify";
+
+/// The exit code of a command that ends with this error.
+pub fn exit(error: &Error) -> Exit {
+    if error.is_no_answer() { Exit::NoAnswer } else { Exit::Refused }
+}
+
+/// The next step, if there is one.
+pub fn hint(error: &Error) -> Option<String> {
+    let hint = match error {
+        Error::Conflict(_) => CONFLICT,
+        Error::Refused(refusal) => return of_class(&refusal.class).map(str::to_owned),
+        Error::NamespaceMissing(name) => {
+            return Some(format!("create it with --create-namespace or: kubectl create namespace {name}"));
+        }
+        Error::NotServed { resource, .. } if resource.starts_with("configs.") => {
+            "install the bpfman custom resource definitions first"
+        }
+        Error::NotServed { .. } => "install the API, or leave its objects out: --monitoring off, --platform kubernetes",
+        Error::Unauthenticated { .. } => "log in again, or use another identity: --user, --context, --token",
+        Error::Unreachable { cause, .. } => of_connection(cause),
+        Error::TimedOut { .. } => "allow more time with --request-timeout",
+        Error::Terminating | Error::NamespaceTerminating(_) | Error::Unusable { .. } => return None,
+    };
+    Some(hint.to_owned())
+}
+
+fn of_class(class: &Class) -> Option<&'static str> {
+    match class {
+        Class::Immutable(_) => Some("delete the object and apply again; deleting a DaemonSet stops its pods"),
+        Class::Forbidden => Some("request the permission, or use another identity: --user, --context, --as"),
+        Class::Quota => Some("raise the quota, or delete objects that it counts: kubectl get resourcequota -A"),
+        Class::Escalation => {
+            Some("only who has these permissions can grant them; use another identity: --user, --context, --as")
+        }
+        Class::Stale => Some("run the command again, it reads the object anew"),
+        Class::Admission | Class::NotFound { .. } | Class::Other => None,
+    }
+}
+
+fn of_connection(error: &ConnectError) -> &'static str {
+    match error {
+        ConnectError::Refused => {
+            "check that the API server is running, and the address: --server, kubectl config view --minify"
+        }
+        ConnectError::NoSuchHost => ADDRESS,
+        ConnectError::TimedOut => {
+            "check the address, the network and its firewalls; set a proxy with HTTPS_PROXY or proxy-url in the kubeconfig"
+        }
+        ConnectError::Closed => "try again; if it happens again, check that the address is that of an API server",
+        ConnectError::UnknownAuthority => {
+            "set the authority's certificate with --certificate-authority, or in the kubeconfig"
+        }
+        ConnectError::SelfSigned => {
+            "give the server a certificate signed by an authority, and set that with --certificate-authority"
+        }
+        ConnectError::Expired(_) => "renew the server's certificate, or correct the clock of this machine",
+        ConnectError::NotYetValid(_) => "correct the clock of this machine, or the server's",
+        ConnectError::WrongName { .. } => "if it is the right server, set one of these names with --tls-server-name",
+        ConnectError::NotTls => "for a port that serves plain HTTP, begin the address with http://",
+        ConnectError::HttpsExpected => "begin the address with https://",
+        ConnectError::InvalidCertificate(_) => "check that the address is that of an API server",
+        ConnectError::Handshake(_) => "check the address, and the client certificate if the server asks for one",
+        ConnectError::Proxy(..) => "check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig",
+        ConnectError::ProxyPassword(_) => "add them to the address of the proxy: http://user:password@host:port",
+        ConnectError::ProxyDenied(_) => "allow this server in the proxy, or bypass the proxy with NO_PROXY",
+        ConnectError::Other(_) => "check the address and the network: kubectl config view --minify",
+    }
+}
