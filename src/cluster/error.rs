@@ -154,8 +154,7 @@ impl Error {
         }
     }
 
-    /// What a patch is for, and is not there, has been deleted since it was read; another object that is not there may be a
-    /// role that a binding refers to.
+    /// What a patch is for, and is not there, has been deleted since it was read.
     pub(super) fn stale_without(self, plural: &str, object: &str) -> Self {
         match self {
             Self::Refused(mut refusal) if refusal.is_not_found(plural, object) => {

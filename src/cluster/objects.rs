@@ -11,6 +11,8 @@ use super::{Class, Cluster, Error, Resource};
 use crate::manifest::ObjectId;
 use crate::mask;
 
+const APPLY: &str = "application/apply-patch+yaml";
+
 /// How an object is applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApplyParams {
@@ -54,7 +56,7 @@ impl Cluster {
         let mut query = PatchParams::apply(&self.field_manager).validation_strict();
         query.force = params.force;
         query.dry_run = params.dry_run;
-        let request = Body { content_type: "application/apply-patch+yaml", value: object, secret: object };
+        let request = Body { content_type: APPLY, value: object, secret: object };
         self.patch(id, &query, request).await
     }
 
@@ -83,15 +85,16 @@ impl Cluster {
     async fn patch(&self, id: &ObjectId, query: &PatchParams, body: Body<'_>) -> Result<Applied, Error> {
         let resource = self.resource(id).await?;
         // The library writes path and query; the body is ours, for the characters that it would not escape.
-        let patch =
-            if query.field_validation.is_some() { Patch::Apply(Value::Null) } else { Patch::Merge(Value::Null) };
+        let is_apply = body.content_type == APPLY;
+        let patch = if is_apply { Patch::Apply(Value::Null) } else { Patch::Merge(Value::Null) };
         let mut request = self.build(Request::new(resource.collection(id)).patch(&id.name, query, &patch))?;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(body.content_type));
         *request.body_mut() = to_body(body.value);
         let answer = self.sender.send(request).await?;
         if !answer.status.is_success() {
             let error = self.refusal(id, &resource, &answer).of_one_request().masked(body.secret);
-            return Err(error.stale_without(&resource.plural, &id.name));
+            // An apply creates what is not there: what it did not find is what the object refers to, e.g. a role.
+            return Err(if is_apply { error } else { error.stale_without(&resource.plural, &id.name) });
         }
         Ok(Applied {
             object: self.parse(&answer)?,

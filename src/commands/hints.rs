@@ -44,7 +44,8 @@ fn of_class(class: &Class) -> Option<&'static str> {
             Some("only who has these permissions can grant them; use another identity: --user, --context, --as")
         }
         Class::Stale => Some("run the command again, it reads the object anew"),
-        Class::Admission | Class::NotFound { .. } | Class::Other => None,
+        Class::NotFound { .. } => Some("create the object that it refers to first"),
+        Class::Admission | Class::Other => None,
     }
 }
 

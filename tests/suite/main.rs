@@ -15,6 +15,7 @@ mod controlplane;
 #[path = "../fuzz/entries.rs"]
 mod entries;
 
+mod answers;
 mod bpfman_toml;
 mod compare;
 mod completions;

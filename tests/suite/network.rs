@@ -85,6 +85,39 @@ pub(crate) fn shows(params: &CertificateParams) -> (u16, String) {
     (port, certificate.pem())
 }
 
+/// An API server in plain HTTP of which `answer` makes each answer, out of the request's first line: the status, with more
+/// headers below it, and the body. Gives its port.
+pub(crate) fn answers(answer: impl Fn(&str) -> (String, String) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answer = Arc::new(answer);
+    thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let answer = Arc::clone(&answer);
+            thread::spawn(move || one_answer(client, &*answer));
+        }
+    });
+    port
+}
+
+fn one_answer(mut client: TcpStream, answer: &dyn Fn(&str) -> (String, String)) -> Option<()> {
+    let mut reader = BufReader::new(client.try_clone().ok()?);
+    let (mut request, mut length) = (String::new(), 0);
+    reader.read_line(&mut request).ok()?;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        match line.trim_end().to_lowercase().split_once(": ") {
+            Some(("content-length", number)) => length = number.parse().ok()?,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    std::io::copy(&mut reader.take(length), &mut std::io::sink()).ok()?;
+    let (status, body) = answer(request.trim_end());
+    write!(client, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).ok()
+}
+
 /// A port that answers plain HTTP to everybody, TLS or not.
 pub(crate) fn speaks_plainly() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
