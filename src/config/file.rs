@@ -60,7 +60,7 @@ fn only_object<'a>(file: &'a str, text: &'a [u8]) -> Result<(Value, Place<'a>), 
             let steps = [Step::Field("items".to_owned()), Step::Index(item)];
             let prefix = FieldPath(if is_list { steps.to_vec() } else { Vec::new() });
             // A second one makes both of no use.
-            only = (count == 0).then_some((object, Place { file, text: document.text, prefix }));
+            only = (count == 0).then_some((object, Place { file, text: document.text.clone(), prefix }));
             count += 1;
         }
     }
@@ -70,9 +70,9 @@ fn only_object<'a>(file: &'a str, text: &'a [u8]) -> Result<(Value, Place<'a>), 
 
 fn syntax(file: &str, text: &[u8], error: &yaml::Error) -> Problem {
     let (line, column) = (Some(error.line()), Some(error.column()));
-    let problem = Problem { line, column, ..Problem::in_file(file, error.problem().to_string()) };
-    match error.problem() {
-        yaml::Problem::Encoding(_) | yaml::Problem::NotUtf8 => problem,
+    let problem = Problem { line, column, ..Problem::in_file(file, error.kind().to_string()) };
+    match error.kind() {
+        yaml::ErrorKind::Encoding(_) | yaml::ErrorKind::NotUtf8 => problem,
         _ => problem.quoting(&String::from_utf8_lossy(text)),
     }
 }

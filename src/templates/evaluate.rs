@@ -201,7 +201,7 @@ fn quoted(text: &str) -> String {
 fn read(template: &Template, places: Places) -> Result<Document, Vec<Problem>> {
     let documents = yaml::read(places.text().as_bytes()).map_err(|error| {
         let (line, column) = places.of_output(Some((error.line(), error.column())));
-        let problem = Problem::in_file(&template.source, places.reworded(error.problem()));
+        let problem = Problem::in_file(&template.source, places.reworded(error.kind()));
         vec![Problem { line, column, ..problem }.quoting(template.shown())]
     })?;
     let is_list = documents.iter().any(|document| document.value.get("items").is_some_and(Value::is_array));

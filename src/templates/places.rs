@@ -45,18 +45,14 @@ impl Places {
     }
 
     /// What is wrong with the text, other lines that it speaks of being those of the template.
-    pub(super) fn reworded(&self, problem: &yaml::Problem) -> String {
+    pub(super) fn reworded(&self, problem: &yaml::ErrorKind) -> String {
         let source = |line: usize| self.source_line(line).unwrap_or(line);
         match problem.clone() {
-            yaml::Problem::Duplicate { key, first_line } => {
-                yaml::Problem::Duplicate { key, first_line: source(first_line) }.to_string()
+            yaml::ErrorKind::Duplicate { key, first_line } => {
+                yaml::ErrorKind::Duplicate { key, first_line: source(first_line) }.to_string()
             }
-            yaml::Problem::LateMerge { key, first_line } => {
-                yaml::Problem::LateMerge { key, first_line: source(first_line) }.to_string()
-            }
-            // The parser's own words name the line of the text, in parentheses: better none than a wrong one.
-            yaml::Problem::Syntax(words) if self.text.lines().count() != self.template.lines().count() => {
-                words.split(" (from line ").next().unwrap_or_default().to_owned()
+            yaml::ErrorKind::LateMerge { key, first_line } => {
+                yaml::ErrorKind::LateMerge { key, first_line: source(first_line) }.to_string()
             }
             other => other.to_string(),
         }

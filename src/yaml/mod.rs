@@ -4,31 +4,25 @@
 //! else. JSON is read by the same functions. Writing: every reader of YAML 1.1 and 1.2 gives back the same value.
 //! Pure: takes and gives bytes, text and JSON values; no file, no network.
 
-mod context;
+mod document;
 mod error;
 mod list;
-mod locate;
-mod mapping;
-mod node;
-mod parse;
-mod place;
+mod nodes;
 mod quote;
 mod scalar;
 mod stream;
-mod survey;
-mod tags;
+mod text;
+mod values;
 mod write;
-
-use serde_json::Value;
 
 use crate::path::FieldPath;
 
-pub use error::{Error, Problem};
+pub use document::{Document, Text};
+pub use error::{Error, ErrorKind};
 pub use list::unwrap_list;
-pub use locate::Text;
-pub(crate) use place::place_at;
 pub use quote::double_quoted;
 pub use stream::{Documents, documents};
+pub(crate) use text::place_at;
 pub use write::{Line, lines, to_string};
 
 /// Bytes that a file may have.
@@ -36,17 +30,6 @@ pub const LARGEST_FILE: usize = 20_000_000;
 
 /// Bytes that a document may have: the API server takes no larger request.
 pub const LARGEST_DOCUMENT: usize = 3 << 20;
-
-/// A document that has content.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Document<'text> {
-    /// Always an object.
-    pub value: Value,
-    /// The line of its first content, from 1.
-    pub line: usize,
-    /// What it was read from.
-    pub text: Text<'text>,
-}
 
 /// Reads all documents of a file, YAML or JSON; those without content are left out.
 pub fn read(text: &[u8]) -> Result<Vec<Document<'_>>, Error> {
@@ -57,5 +40,5 @@ pub fn read(text: &[u8]) -> Result<Vec<Document<'_>>, Error> {
 /// such document.
 pub fn locate(text: &[u8], document: usize, path: &FieldPath) -> Option<(usize, usize)> {
     let document = documents(text).nth(document)?.ok()?;
-    Some(document.text.locate(&FieldPath(locate::by_index(&document.value, path))))
+    Some(document.text.locate(&FieldPath(document::by_index(&document.value, path))))
 }

@@ -3,41 +3,54 @@
 //! A port of the rules of go-yaml v2 (<https://github.com/yaml/go-yaml/blob/v2.4.3/resolve.go>), which `serde_yaml`, a reader of YAML 1.2,
 //! does not share. Pure text.
 
-/// What a plain scalar means.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Scalar {
-    Null,
-    Bool(bool),
-    /// Wide enough for both kinds of Go integers.
-    Int(i128),
-    Float(f64),
-    Text,
-}
+use serde_json::{Number, Value};
+
+use super::error::ErrorKind;
 
 /// Reads the plain scalar `text` as kubectl does. Timestamps are text: kubectl hands them on as they are written.
-pub(super) fn resolve(text: &str) -> Scalar {
+pub(super) fn value(text: &str) -> Result<Value, ErrorKind> {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Scalar::Null,
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => return Scalar::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            return Scalar::Bool(false);
+        "" | "~" | "null" | "Null" | "NULL" => return Ok(Value::Null),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => return Ok(true.into()),
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => return Ok(false.into()),
+        ".nan" | ".NaN" | ".NAN" => return Err(ErrorKind::NotFinite),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF" => {
+            return Err(ErrorKind::NotFinite);
         }
-        ".nan" | ".NaN" | ".NAN" => return Scalar::Float(f64::NAN),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Scalar::Float(f64::INFINITY),
-        "-.inf" | "-.Inf" | "-.INF" => return Scalar::Float(f64::NEG_INFINITY),
         _ => {}
     }
-    match text.as_bytes().first() {
-        Some(b'.') if has_separating_underscores(text) => number(&text.replace('_', "")),
-        Some(b'0'..=b'9' | b'+' | b'-') => number(&text.replace('_', "")),
-        _ => Scalar::Text,
+    let number = match text.as_bytes().first() {
+        Some(b'.') if has_separating_underscores(text) => number(&text.replace('_', ""))?,
+        Some(b'0'..=b'9' | b'+' | b'-') => number(&text.replace('_', ""))?,
+        _ => None,
+    };
+    let looks_octal = text.trim_start_matches(['+', '-']).starts_with('0') && text.contains(['8', '9']);
+    match number {
+        Some(_) if looks_octal && !text.contains(['x', 'X', '.', 'e', 'E']) => {
+            Err(ErrorKind::LeadingZero(text.to_owned()))
+        }
+        Some(number) => Ok(Value::Number(number)),
+        None => Ok(text.into()),
     }
 }
 
-fn number(text: &str) -> Scalar {
-    match integer(text) {
-        Some(number) => Scalar::Int(number),
-        None => float(text).map_or(Scalar::Text, Scalar::Float),
+/// Whether the plain scalar `text` as a key is this text to kubectl.
+pub(super) fn is_key(text: &str) -> bool {
+    match value(text) {
+        Ok(Value::String(_)) => true,
+        Ok(Value::Number(number)) => number.is_i64() && number.to_string() == text,
+        Ok(Value::Bool(flag)) => flag.to_string() == text,
+        _ => false,
+    }
+}
+
+fn number(text: &str) -> Result<Option<Number>, ErrorKind> {
+    let is_whole = text.trim_start_matches(['+', '-']).bytes().all(|byte| byte.is_ascii_digit());
+    match (integer(text).map(i64::try_from), float(text)) {
+        (Some(Ok(number)), _) => Ok(Some(number.into())),
+        (Some(Err(_)), _) => Err(ErrorKind::LargeNumber),
+        (None, Some(_)) if is_whole => Err(ErrorKind::LargeNumber),
+        (None, float) => Ok(float),
     }
 }
 
@@ -76,7 +89,17 @@ fn has_separating_underscores(text: &str) -> bool {
     })
 }
 
-fn float(text: &str) -> Option<f64> {
+/// kubectl passes numbers through JSON, where a whole one becomes an integer again.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "only whole numbers in range are cast"
+)]
+fn float(text: &str) -> Option<Number> {
     let is_decimal = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
-    text.parse().ok().filter(|number: &f64| is_decimal && number.is_finite())
+    let number: f64 = text.parse().ok().filter(|_| is_decimal)?;
+    if number.fract() == 0.0 && number >= i64::MIN as f64 && number < i64::MAX as f64 {
+        return Some((number as i64).into());
+    }
+    Number::from_f64(number)
 }

@@ -1,22 +1,19 @@
-//! A file's bytes, cut into documents at `---` as kubectl cuts them, and read one at a time.
-//!
-//! What kubectl's parsers never see (byte order marks, directives, documents without content) ends here; so do bytes that are no text.
-//! Pure.
+//! A file's bytes, cut into documents at `---` as kubectl cuts them, and read one at a time. Pure.
 
 use serde_json::Value;
 
-use super::error::{Error, Problem};
-use super::locate::Text;
-use super::parse;
-use super::place::{Piece, is_marker};
-use super::{Document, LARGEST_FILE};
+use super::document::{Document, Text};
+use super::error::{Error, ErrorKind};
+use super::nodes::{self, Node};
+use super::text::Piece;
+use super::{LARGEST_DOCUMENT, LARGEST_FILE, values};
 
 /// The documents of a file, read one at a time; ends after the first error.
 pub struct Documents<'text> {
     /// What is not cut yet.
     rest: Option<Piece<'text>>,
     /// What follows a JSON document before the next `---`.
-    json: Option<Piece<'text>>,
+    after_json: Option<Piece<'text>>,
     /// What is wrong with the whole.
     error: Option<Error>,
 }
@@ -24,8 +21,8 @@ pub struct Documents<'text> {
 /// Reads the documents of a file one at a time, YAML or JSON; those without content are left out.
 pub fn documents(text: &[u8]) -> Documents<'_> {
     match decode(text) {
-        Ok(text) => Documents { rest: Some(Piece { text, line: 1, column: 0 }), json: None, error: None },
-        Err(error) => Documents { rest: None, json: None, error: Some(error) },
+        Ok(text) => Documents { rest: Some(Piece { text, line: 1, column: 0 }), after_json: None, error: None },
+        Err(error) => Documents { rest: None, after_json: None, error: Some(error) },
     }
 }
 
@@ -33,12 +30,12 @@ impl<'text> Iterator for Documents<'text> {
     type Item = Result<Document<'text>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(error) = self.error.take() {
-            return Some(Err(error));
-        }
-        let document = self.read_next().transpose()?;
+        let document = match self.error.take() {
+            Some(error) => Err(error),
+            None => self.read_next().transpose()?,
+        };
         if document.is_err() {
-            (self.rest, self.json) = (None, None);
+            (self.rest, self.after_json) = (None, None);
         }
         Some(document)
     }
@@ -47,25 +44,17 @@ impl<'text> Iterator for Documents<'text> {
 impl<'text> Documents<'text> {
     fn read_next(&mut self) -> Result<Option<Document<'text>>, Error> {
         loop {
-            let (value, piece, content, is_json) = if let Some(content) = self.json.take().and_then(Piece::content) {
-                let (value, length) = parse::json(content)?;
-                self.json = Some(content.after(length));
-                (value, content, content, true)
-            } else {
-                let Some(piece) = self.cut()? else { return Ok(None) };
-                let Some(content) = piece.content() else { continue };
-                if content.text.starts_with('{') && parse::begins_with_json(content) {
-                    self.json = Some(content);
-                    continue;
-                }
-                (parse::yaml(piece)?, piece, content, false)
-            };
-            match value {
-                Value::Null => {}
-                Value::Object(_) => {
-                    return Ok(Some(Document { value, line: content.line, text: Text { piece, is_json } }));
-                }
-                other => return Err(content.error(Problem::Root(kind(&other)))),
+            let after_json = self.after_json.take();
+            let Some(piece) = after_json.map_or_else(|| self.cut(), |piece| Ok(Some(piece)))? else { return Ok(None) };
+            let (_, content) = piece.split(piece.text.len() - piece.text.trim_start().len());
+            if let Some((document, rest)) = json(content)? {
+                self.after_json = Some(rest);
+                return Ok(Some(document));
+            }
+            match yaml(piece)? {
+                Some(document) if after_json.is_none() => return Ok(Some(document)),
+                Some(_) => return Err(content.error(0, ErrorKind::AfterEnd)),
+                None => {}
             }
         }
     }
@@ -74,27 +63,71 @@ impl<'text> Documents<'text> {
     fn cut(&mut self) -> Result<Option<Piece<'text>>, Error> {
         let Some(mut rest) = self.rest.take() else { return Ok(None) };
         rest.text = rest.text.strip_prefix('\u{feff}').unwrap_or(rest.text);
-        let (mut offset, mut end) = (0, None);
-        for line in rest.text.split_inclusive('\n') {
-            if let Some(behind) = line.strip_prefix("---") {
-                let piece = Piece { text: rest.text.split_at(end.unwrap_or(offset)).0, ..rest };
-                let separator = rest.after(offset);
-                if !(behind.trim().is_empty() || behind.trim_start().starts_with('#')) {
-                    let column = 1 + line.chars().count() - behind.trim_start().chars().count();
-                    return Err(separator.error_at(1, column, Problem::Separator));
-                }
-                self.rest = Some(separator.after(line.len()));
-                return Ok(Some(piece));
-            }
-            if is_marker(line, "...") && end.is_none() {
-                end = Some(offset);
-            } else if end.is_some() && (Piece { text: line, ..rest }).content().is_some() {
-                return Err(rest.after(offset).error(Problem::AfterEnd));
-            }
-            offset += line.len();
+        let start = if rest.text.starts_with("---") { Some(0) } else { rest.text.find("\n---").map(|end| end + 1) };
+        let Some(start) = start else { return Ok(Some(rest)) };
+        let (piece, separator) = rest.split(start);
+        let line = separator.text.split_inclusive('\n').next().unwrap_or_default();
+        let behind = line.trim_start_matches("---").trim_start();
+        if !(behind.is_empty() || behind.starts_with('#')) {
+            return Err(separator.error(line.len() - behind.len(), ErrorKind::Separator));
         }
-        Ok(Some(Piece { text: rest.text.split_at(end.unwrap_or(offset)).0, ..rest }))
+        self.rest = Some(separator.split(line.len()).1);
+        Ok(Some(piece))
     }
+}
+
+/// Reads the JSON document at the beginning of `piece`, and gives what follows it; none where kubectl would read YAML.
+fn json(piece: Piece<'_>) -> Result<Option<(Document<'_>, Piece<'_>)>, Error> {
+    let Some((nodes, length)) = nodes::of_json(piece.text) else { return Ok(None) };
+    let (piece, rest) = piece.split(length);
+    check_size(piece)?;
+    Ok(read(piece, nodes, true)?.map(|document| (document, rest)))
+}
+
+/// Reads a piece that is one YAML document; none if it has no content.
+fn yaml(piece: Piece<'_>) -> Result<Option<Document<'_>>, Error> {
+    check_size(piece)?;
+    check_characters(piece)?;
+    read(piece, nodes::of_yaml(piece)?, false)
+}
+
+fn check_size(piece: Piece<'_>) -> Result<(), Error> {
+    let is_large = piece.text.len() > LARGEST_DOCUMENT;
+    if is_large { Err(piece.error(0, ErrorKind::LargeDocument(LARGEST_DOCUMENT))) } else { Ok(()) }
+}
+
+fn read(piece: Piece<'_>, nodes: Vec<Node>, is_json: bool) -> Result<Option<Document<'_>>, Error> {
+    if nodes.is_empty() {
+        return Ok(None);
+    }
+    let text = Text { piece, nodes: nodes.into(), is_json };
+    match values::read(&text)? {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) if value.is_object() => Ok(Some(Document { value, line: text.place(0).0, text })),
+        Some(other) => Err(text.error(0, ErrorKind::Root(kind(&other)))),
+    }
+}
+
+/// Refuses characters that YAML does not allow. `serde_yaml` would only tell at which byte they are.
+fn check_characters(piece: Piece<'_>) -> Result<(), Error> {
+    // Nearly all text is printable ASCII, for which the search by bytes is quick.
+    if piece.text.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+        return Ok(());
+    }
+    let mut characters = piece.text.char_indices().peekable();
+    while let Some((offset, character)) = characters.next() {
+        let kind = match character {
+            '\n' | '\t' | '\u{85}' => continue,
+            // In front of a newline it belongs to that; anywhere else it ends a line for some readers only.
+            '\r' if characters.peek().is_none_or(|(_, next)| *next == '\n') => continue,
+            '\r' => ErrorKind::LineEnd,
+            '\u{fffe}' | '\u{ffff}' => ErrorKind::Control(character),
+            _ if character.is_control() => ErrorKind::Control(character),
+            _ => continue,
+        };
+        return Err(piece.error(offset, kind));
+    }
+    Ok(())
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -109,7 +142,7 @@ fn kind(value: &Value) -> &'static str {
 fn decode(bytes: &[u8]) -> Result<&str, Error> {
     let start = Piece { text: "", line: 1, column: 0 };
     if bytes.len() > LARGEST_FILE {
-        return Err(start.error(Problem::LargeFile(LARGEST_FILE)));
+        return Err(start.error(0, ErrorKind::LargeFile(LARGEST_FILE)));
     }
     let encoding = match bytes {
         [0, 0, 0xfe, 0xff, ..] | [0xff, 0xfe, 0, 0, ..] => Some("UTF-32"),
@@ -118,11 +151,11 @@ fn decode(bytes: &[u8]) -> Result<&str, Error> {
         _ => None,
     };
     if let Some(encoding) = encoding {
-        return Err(start.error(Problem::Encoding(encoding)));
+        return Err(start.error(0, ErrorKind::Encoding(encoding)));
     }
     std::str::from_utf8(bytes).map_err(|error| {
-        let valid =
-            bytes.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
-        Piece { text: valid, ..start }.after(valid.len()).error(Problem::NotUtf8)
+        let text = bytes.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok());
+        let text = text.unwrap_or_default();
+        Piece { text, ..start }.error(text.len(), ErrorKind::NotUtf8)
     })
 }

@@ -223,7 +223,7 @@ fn a_kubeconfig_that_is_empty_or_broken_says_so() {
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 
-        2> error: cannot read kubeconfig DIR/config: line 1, column 12: did not find expected node content while parsing a flow node
+        2> error: cannot read kubeconfig DIR/config: line 1, column 11: unclosed bracket '['
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 
@@ -259,7 +259,7 @@ fn a_kubeconfig_that_is_empty_or_broken_says_so() {
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 
-        2> error: cannot read kubeconfig DIR/config: line 1, column 1: control character U+0000 is not allowed in YAML; in double quotes it can be escaped
+        2> error: cannot read kubeconfig DIR/config: line 1, column 1: control character U+0000 is not allowed in YAML; write it as an escape in double quotes
         2> hint: repair the file, or name another with --kubeconfig
         exit 2
 

@@ -235,16 +235,16 @@ fn nothing_is_sent_for_a_wrong_config() {
         ["render", "diff", "apply"].map(|word| said(&mut command(cluster.kubeconfig(), &format!("{word} -f {wrong}"))));
     assert_eq!(requests(&cluster, mark), []);
     expect![[r#"
-        2> error: FILE:1:102: spec.agnet is not a field of a Config; did you mean spec.agent?
-        2> error: FILE:1:415: spec.agent is missing
+        2> error: FILE:1:95: spec.agent is missing
+        2> error: FILE:1:96: spec.agnet is not a field of a Config; did you mean spec.agent?
         exit 3
 
-        2> error: FILE:1:102: spec.agnet is not a field of a Config; did you mean spec.agent?
-        2> error: FILE:1:415: spec.agent is missing
+        2> error: FILE:1:95: spec.agent is missing
+        2> error: FILE:1:96: spec.agnet is not a field of a Config; did you mean spec.agent?
         exit 3
 
-        2> error: FILE:1:102: spec.agnet is not a field of a Config; did you mean spec.agent?
-        2> error: FILE:1:415: spec.agent is missing
+        2> error: FILE:1:95: spec.agent is missing
+        2> error: FILE:1:96: spec.agnet is not a field of a Config; did you mean spec.agent?
         exit 3
     "#]]
     .assert_eq(&told.join("\n").replace(&wrong, "FILE"));
