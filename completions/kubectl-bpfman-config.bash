@@ -201,7 +201,7 @@ _kubectl__bpfman__config() {
             return 0
             ;;
         kubectl__subcmd__bpfman__subcmd__config__subcmd__apply)
-            opts="-f -n -q -s -h -V --filename --name --templates --platform --monitoring --image-pull-policy --namespace --server-side --field-manager --force-conflicts --create-namespace --dry-run --wait --timeout --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
+            opts="-f -n -q -s -h -V --filename --name --templates --platform --monitoring --image-pull-policy --namespace --server-side --field-manager --force-conflicts --exact --create-namespace --dry-run --wait --timeout --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -277,6 +277,10 @@ _kubectl__bpfman__config() {
                     return 0
                     ;;
                 --force-conflicts)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --exact)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
@@ -574,7 +578,7 @@ _kubectl__bpfman__config() {
             return 0
             ;;
         kubectl__subcmd__bpfman__subcmd__config__subcmd__diff)
-            opts="-f -n -o -q -s -h -V --filename --name --templates --platform --monitoring --image-pull-policy --namespace --output --field-manager --strict --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
+            opts="-f -n -o -q -s -h -V --filename --name --templates --platform --monitoring --image-pull-policy --namespace --output --field-manager --exact --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -653,7 +657,7 @@ _kubectl__bpfman__config() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --strict)
+                --exact)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;
@@ -1109,7 +1113,7 @@ _kubectl__bpfman__config() {
             return 0
             ;;
         kubectl__subcmd__bpfman__subcmd__config__subcmd__watch)
-            opts="-n -o -q -s -h -V --name --templates --platform --monitoring --image-pull-policy --namespace --output --field-manager --force-conflicts --create-namespace --dry-run --finalizer --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
+            opts="-n -o -q -s -h -V --name --templates --platform --monitoring --image-pull-policy --namespace --output --field-manager --force-conflicts --exact --create-namespace --dry-run --finalizer --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1159,6 +1163,10 @@ _kubectl__bpfman__config() {
                     return 0
                     ;;
                 --force-conflicts)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --exact)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;

@@ -109,11 +109,11 @@ off\t'Leave them out'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l image-pull-policy -d 'Pull policy of all containers, as a pod has it; without it the server decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s n -l namespace -d 'Namespace that the Config must name; a check, the Config decides' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "text\t'A unified diff an object, with the owner of each live value'
-paths\t'One line a field: path, live and wanted value, owner'
+paths\t'One line a field: path, live and desired value, owner'
 json\t'One JSON document'
 name\t'The names of the objects that differ'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l field-manager -d 'Name under which the fields would be owned; the Config\'s name unless given' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l strict -d 'Count live fields that others set and nobody wants as drift' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l exact -d 'Count fields that others set and the Config does not mention as drift' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
@@ -156,6 +156,8 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l field-manager -d 'Name under which the fields are owned; the Config\'s name unless given' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l force-conflicts -d 'Take fields over that other field managers own with other values' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l exact -d 'Also remove fields that others set and the Config does not mention, as the operator does' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l create-namespace -d 'Create the namespace if it is not there' -r -f -a "true\t''
 false\t''"
@@ -205,6 +207,8 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 json\t'One JSON object a line'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l field-manager -d 'Name under which the fields are owned; the Config\'s name unless given' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l force-conflicts -d 'Take fields over from other field managers, as a controller does' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l exact -d 'Also remove fields that others set and the Config does not mention, as the operator does' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l create-namespace -d 'Create the namespace if it is not there' -r -f -a "true\t''
 false\t''"

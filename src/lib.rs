@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod commands;
 pub mod compare;
 pub mod config;
+pub mod desired;
 pub mod exit;
 mod exported;
 pub mod failure;

@@ -21,6 +21,9 @@ pub enum Error {
     /// The server refused this one request.
     #[error("{0}")]
     Refused(Box<Refusal>),
+    /// The object that owns the others is gone, or has been replaced since it was read.
+    #[error("{0} was deleted or replaced meanwhile; nothing is created for it")]
+    OwnerGone(String),
     /// The object is being deleted: an apply to it would be lost.
     #[error("the object is being deleted")]
     Terminating,
@@ -137,6 +140,11 @@ impl Error {
     /// A refusal in our own words or in a proxy's.
     pub(super) fn refused(code: u16, message: String) -> Self {
         Self::Refused(Box::new(Refusal::of_text(code, message)))
+    }
+
+    /// The object is not what it was when it was read.
+    pub(crate) fn stale(message: &str) -> Self {
+        Self::Refused(Box::new(Refusal { class: Class::Stale, ..Refusal::of_text(409, message.to_owned()) }))
     }
 
     pub(super) fn not_found(resource: &str, name: &str) -> Self {

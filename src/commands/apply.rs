@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::flags::{self, Global, duration};
-use super::input::{File, Input, Source, config_id, refused};
+use super::hints;
+use super::input::{self, File, Input};
 use crate::cluster::{Cluster, Connection};
 use crate::config::Lifecycle;
+use crate::desired::{Renderer, Source};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::{Manifest, ObjectId};
-use crate::reconcile::apply::{self, Action, DryRun, Options, Outcome};
+use crate::reconcile::execute::{Execution, Owner};
+use crate::reconcile::outcome::{Action, Outcome};
+use crate::reconcile::policy::{Conflicts, DryRun, ForeignFields, Policy};
 use crate::reconcile::rollout::{self, Waited};
 use crate::reconcile::{Live, read_live};
 use crate::report::results;
@@ -35,6 +37,9 @@ pub struct ApplyArgs {
     /// Take fields over that other field managers own with other values
     #[arg(long)]
     force_conflicts: bool,
+    /// Also remove fields that others set and the Config does not mention, as the operator does
+    #[arg(long)]
+    exact: bool,
     /// Create the namespace if it is not there
     #[arg(long)]
     create_namespace: bool,
@@ -74,12 +79,14 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
             .hint("leave the flag out"));
     }
     let input = &args.input;
-    let file = args.file.read(input, ui)?;
+    let renderer = input.renderer()?;
+    let file = args.file.read_to_apply(input, &renderer, ui)?;
     let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
     let cluster = args.file.connect(to, manager, global.request_timeout)?;
     let stop = Stop::listen()?;
     ui.note(&format!("using {}", cluster.chosen()));
-    let mut pass = Pass { cluster: &cluster, options: args.options(), stop: &stop, tally: Tally::default() };
+    let policy = args.policy();
+    let mut pass = Pass { cluster: &cluster, renderer: &renderer, policy, stop: &stop, tally: Tally::default() };
     let ended = tokio::select! {
         // First, so that a pass that was stopped tells by itself what it did.
         biased;
@@ -93,12 +100,12 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
 }
 
 impl ApplyArgs {
-    fn options(&self) -> Options {
-        Options {
-            force: self.force_conflicts,
-            create_namespace: self.create_namespace,
+    fn policy(&self) -> Policy {
+        Policy {
             dry_run: self.dry_run.into(),
-            unasked: false,
+            conflicts: if self.force_conflicts { Conflicts::Take } else { Conflicts::Refuse },
+            foreign: if self.exact { ForeignFields::Remove } else { ForeignFields::Keep },
+            create_namespace: self.create_namespace,
         }
     }
 }
@@ -106,7 +113,8 @@ impl ApplyArgs {
 /// One run: what it may do, and what it has done so far.
 struct Pass<'a> {
     cluster: &'a Cluster,
-    options: Options,
+    renderer: &'a Renderer,
+    policy: Policy,
     stop: &'a Stop,
     tally: Tally,
 }
@@ -121,55 +129,78 @@ struct Tally {
 
 impl Pass<'_> {
     async fn run(&mut self, args: &ApplyArgs, file: Option<Source>, ui: &mut Ui) -> Result<Exit, Failure> {
-        let input = &args.input;
-        let (source, platform) = if let Some(source) = file {
-            let platform = input.platform(input.served(self.cluster).await?.as_ref(), ui);
-            input.check_render(&source, platform)?;
-            (self.apply_config(source, ui).await, platform)
-        } else {
-            let (source, served) = input.read_cluster(self.cluster, ui).await?;
-            (Some(source), input.platform(served.as_ref(), ui))
+        let (source, platform) = match file {
+            None => args.input.read_cluster(self.renderer, self.cluster, ui).await?,
+            Some(mut source) => {
+                let (lifecycle, served) =
+                    tokio::join!(self.renderer.read_lifecycle(self.cluster), self.renderer.served(self.cluster));
+                source.lifecycle = lifecycle.map_err(input::failure)?;
+                (source, input::platform(self.renderer, served.map_err(input::failure)?.as_ref(), ui))
+            }
         };
-        let Some(source) = source else { return Ok(self.tally.exit) };
-        let manifests = input.render(&source, platform, ui)?;
+        if source.lifecycle.is_deleting() {
+            let deleting = format!("{} is being deleted; nothing was applied", self.renderer.config_id());
+            return Err(Failure::new(Exit::Refused, anyhow::anyhow!(deleting))
+                .hint("its objects go with it; apply again once it is gone"));
+        }
+        let Some(source) = self.apply_config(args, source, ui).await else { return Ok(self.tally.exit) };
+        let owner = self.owner(&source);
+        let manifests = input::render(self.renderer, source, platform, ui)?.manifests;
         let live = read_live(self.cluster, &manifests).await;
-        self.apply(&manifests, &live, ui).await;
+        self.apply(&manifests, &live, owner.as_ref(), ui).await;
         if let Some(exit) = self.stop.requested() {
             results::not_done(&self.tally.done, &manifests, ui);
             return Ok(exit);
         }
         results::summary(self.tally.done.len(), self.tally.failed, self.tally.skipped, ui);
-        if args.wait && self.options.dry_run == DryRun::None && self.tally.exit == Exit::Done {
+        if args.wait && self.policy.dry_run == DryRun::None && self.tally.exit == Exit::Done {
             return self.wait(&manifests, args.timeout, ui).await;
         }
         Ok(self.tally.exit)
     }
 
-    async fn apply(&mut self, manifests: &[Manifest], live: &Live, ui: &mut Ui) -> Option<Outcome> {
-        let (options, tally) = (self.options, &mut self.tally);
+    /// The Config that must still be there whenever an object is created.
+    fn owner(&self, source: &Source) -> Option<Owner> {
+        let uid = source.lifecycle.uid.clone()?;
+        Some(Owner { id: self.renderer.config_id(), uid })
+    }
+
+    async fn apply(
+        &mut self,
+        manifests: &[Manifest],
+        live: &Live,
+        owner: Option<&Owner>,
+        ui: &mut Ui,
+    ) -> Option<Outcome> {
+        let (policy, tally) = (self.policy, &mut self.tally);
         let mut last = None;
-        apply::apply(self.cluster, manifests, live, options, self.stop, |manifest, outcome| {
-            results::outcome(manifest, outcome, options.dry_run, ui);
-            tally.note(manifest, outcome);
-            last = Some(outcome.clone());
-        })
-        .await;
+        let execution = Execution { cluster: self.cluster, policy, owner, stop: self.stop };
+        execution
+            .run(manifests, live, |manifest, outcome| {
+                results::outcome(manifest, outcome, policy.dry_run, ui);
+                hints::of_outcome(outcome).iter().for_each(|hint| ui.hint(hint));
+                tally.note(manifest, outcome);
+                last = Some(outcome.clone());
+            })
+            .await;
         last
     }
 
     /// Applies the Config of a file; gives it with the uid that the server knows it by, or nothing when that failed.
-    async fn apply_config(&mut self, mut source: Source, ui: &mut Ui) -> Option<Source> {
-        let id = config_id(&source.config.name);
-        let manifest = Manifest { id: id.clone(), object: source.object.clone(), source: "--filename".to_owned() };
-        let live = read_live(self.cluster, std::slice::from_ref(&manifest)).await;
-        let uid = |object: &Value| Lifecycle::of(object).uid;
-        let known = live.get(&id).and_then(|live| live.as_ref().ok()).and_then(Option::as_ref).and_then(uid);
-        let outcome = self.apply(&[manifest], &live, ui).await?;
-        if matches!(outcome.action, Action::Failed(_)) {
-            return None;
+    async fn apply_config(&mut self, args: &ApplyArgs, mut source: Source, ui: &mut Ui) -> Option<Source> {
+        if !args.file.is_given() {
+            return Some(source);
         }
-        let stored = outcome.object.as_ref().filter(|_| self.options.dry_run == DryRun::None).and_then(uid);
-        source.lifecycle.uid = known.or(stored);
+        let manifest = source.manifest(self.renderer.config_id());
+        let live = read_live(self.cluster, std::slice::from_ref(&manifest)).await;
+        // Finalizers, labels and annotations of others are theirs: a Config is never brought to exactly what a file says.
+        let exact = std::mem::replace(&mut self.policy.foreign, ForeignFields::Keep);
+        let outcome = self.apply(&[manifest], &live, None, ui).await;
+        self.policy.foreign = exact;
+        let outcome = outcome.filter(|outcome| !outcome.is_failure())?;
+        if let Some(object) = outcome.object.filter(|_| self.policy.dry_run == DryRun::None) {
+            source.lifecycle = Lifecycle::of(&object);
+        }
         Some(source)
     }
 
@@ -180,7 +211,7 @@ impl Pass<'_> {
                 results::rollout(id, progress, ui);
             }
         });
-        match waited.await.map_err(|error| refused(error, "cannot watch the rollout"))? {
+        match waited.await.map_err(|error| hints::failure(error, "cannot watch the rollout"))? {
             Waited::Done => Ok(Exit::Done),
             Waited::Stopped => Ok(self.stop.requested().unwrap_or(Exit::Interrupted)),
             Waited::TimedOut(ids) => {
@@ -195,10 +226,10 @@ impl Pass<'_> {
 impl Tally {
     fn note(&mut self, manifest: &Manifest, outcome: &Outcome) {
         match outcome.action {
-            Action::Failed(_) => self.failed += 1,
+            Action::Failed(_) | Action::Blocked => self.failed += 1,
             Action::Skipped(_) => self.skipped += 1,
             _ => self.done.push(manifest.id.clone()),
         }
-        self.exit = self.exit.worst(outcome.exit());
+        self.exit = self.exit.worst(hints::exit_of(outcome));
     }
 }

@@ -4,13 +4,15 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use super::flags::{self, Global};
-use super::input::{File, Input};
-use crate::cluster::{Cluster, Connection};
+use super::hints;
+use super::input::{self, File, Input};
+use crate::cluster::{Cluster, Connection, count};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::Manifest;
 use crate::reconcile::IN_FLIGHT;
-use crate::reconcile::preview::{self, Preview};
+use crate::reconcile::plan::Planned;
+use crate::reconcile::prepare::Planner;
 use crate::report::diff::{Format, Report};
 use crate::ui::Ui;
 
@@ -23,55 +25,99 @@ pub struct DiffArgs {
     input: Input,
     /// Output format
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
-    output: Format,
+    output: Output,
     /// Name under which the fields would be owned; the Config's name unless given
     #[arg(long, value_name = "NAME", value_parser = flags::manager_name)]
     field_manager: Option<String>,
-    /// Count live fields that others set and nobody wants as drift
+    /// Count fields that others set and the Config does not mention as drift
     #[arg(long)]
-    strict: bool,
+    exact: bool,
+}
+
+/// `--output`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    /// A unified diff an object, with the owner of each live value
+    #[default]
+    Text,
+    /// One line a field: path, live and desired value, owner
+    Paths,
+    /// One JSON document
+    Json,
+    /// The names of the objects that differ
+    Name,
 }
 
 impl DiffArgs {
     /// Whether the result is JSON.
     pub fn is_json(&self) -> bool {
-        self.output == Format::Json
+        self.output == Output::Json
+    }
+
+    fn format(&self) -> Format {
+        match self.output {
+            Output::Text => Format::Text,
+            Output::Paths => Format::Paths,
+            Output::Json => Format::Json,
+            Output::Name => Format::Name,
+        }
     }
 }
 
-/// Compares; the Config of a file is taken as if it were the cluster's.
+/// Compares; the Config of a file is taken as if it were the cluster's, and compared itself.
 pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
-    let file = args.file.read(input, ui)?;
+    let renderer = input.renderer()?;
+    let file = args.file.read_to_apply(input, &renderer, ui)?;
     let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
     let cluster = args.file.connect(to, manager, global.request_timeout)?;
-    let (source, served) = match file {
-        None => input.read_cluster(&cluster, ui).await?,
+    let mut manifests = Vec::new();
+    let (source, platform) = match file {
+        None => input.read_cluster(&renderer, &cluster, ui).await?,
         Some(mut source) => {
-            let (uid, served) = tokio::join!(input.live_uid(&cluster), input.served(&cluster));
-            source.lifecycle.uid = uid?;
-            (source, served?)
+            let (lifecycle, served) = tokio::join!(renderer.read_lifecycle(&cluster), renderer.served(&cluster));
+            source.lifecycle = lifecycle.map_err(input::failure)?;
+            manifests.push(source.manifest(renderer.config_id()));
+            (source, input::platform(&renderer, served.map_err(input::failure)?.as_ref(), ui))
         }
     };
-    let manifests = input.render(&source, input.platform(served.as_ref(), ui), ui)?;
+    if source.lifecycle.is_deleting() {
+        ui.warning(&format!(
+            "{} is being deleted: its objects go with it, and nothing is applied",
+            renderer.config_id()
+        ));
+    }
+    manifests.extend(input::render(&renderer, source, platform, ui)?.manifests);
     Ok(compare(args, &cluster, &manifests, ui).await)
 }
 
 async fn compare(args: &DiffArgs, cluster: &Cluster, manifests: &[Manifest], ui: &mut Ui) -> Exit {
-    let mut report = Report::new(args.output, args.strict, ui);
-    let mut previews = stream::iter(manifests)
-        .map(|manifest| async move {
-            match cluster.get(&manifest.id).await {
-                Ok(live) => (manifest, preview::preview(cluster, manifest, live.as_ref()).await),
-                Err(error) => (manifest, Preview::Failed(error)),
-            }
-        })
+    let planner = Planner { cluster, exact: args.exact };
+    let mut report = Report::new(args.format(), ui);
+    let mut plans = stream::iter(manifests)
+        .map(|manifest| async move { planner.plan(manifest, &cluster.get(&manifest.id).await).await })
         .buffered(IN_FLIGHT);
     let mut exit = Exit::Done;
-    while let Some((manifest, preview)) = previews.next().await {
-        exit = exit.worst(preview.exit(args.strict));
-        report.add(manifest, &preview);
+    while let Some(planned) = plans.next().await {
+        exit = exit.worst(exit_of(&planned));
+        report.add(&planned);
+        hints::of_planned(&planned).iter().for_each(|hint| report.hint(hint));
     }
-    report.finish();
+    drop(plans);
+    let summary = report.finish(exit.code());
+    let foreign = match summary.foreign {
+        0 => String::new(),
+        number => format!("; {} set by others (--exact counts them)", count(number, "field", "fields")),
+    };
+    ui.note(&format!("{}{foreign}", summary.text()));
     exit
+}
+
+/// How `diff` ends after this object.
+fn exit_of(planned: &Planned) -> Exit {
+    match planned.error() {
+        Some(error) => hints::exit(error),
+        None if planned.deviates() => Exit::Drift,
+        None => Exit::Done,
+    }
 }

@@ -4,9 +4,15 @@
 
 use crate::cluster::{Class, ConnectError, Error};
 use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::reconcile::outcome::{Action, Outcome};
+use crate::reconcile::plan::Planned;
 
 /// How to settle a conflict.
 pub const CONFLICT: &str = "take the fields over with apply --force-conflicts, or put the live values into the Config";
+
+/// How to settle fields that block ours.
+const BLOCKED: &str = "remove these fields with: kubectl bpfman config apply --force-conflicts";
 
 const ADDRESS: &str = "check the address: --server, kubectl config view --minify";
 
@@ -30,7 +36,9 @@ pub fn hint(error: &Error) -> Option<String> {
         Error::Unauthenticated { .. } => "log in again, or use another identity: --user, --context, --token",
         Error::Unreachable { cause, .. } => of_connection(cause),
         Error::TimedOut { .. } => "allow more time with --request-timeout",
-        Error::Terminating | Error::NamespaceTerminating(_) | Error::Unusable { .. } => return None,
+        Error::Terminating | Error::NamespaceTerminating(_) | Error::OwnerGone(_) | Error::Unusable { .. } => {
+            return None;
+        }
     };
     Some(hint.to_owned())
 }
@@ -76,5 +84,42 @@ fn of_connection(error: &ConnectError) -> &'static str {
         ConnectError::ProxyPassword(_) => "add them to the address of the proxy: http://user:password@host:port",
         ConnectError::ProxyDenied(_) => "allow this server in the proxy, or bypass the proxy with NO_PROXY",
         ConnectError::Other(_) => "check the address and the network: kubectl config view --minify",
+    }
+}
+/// The end of a command that could not do without an answer.
+pub fn failure(error: Error, what: impl std::fmt::Display + Send + Sync + 'static) -> Failure {
+    let (exit, hint) = (exit(&error), hint(&error));
+    let failure = Failure::new(exit, error).context(what);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// How a command ends after this outcome of an object.
+pub fn exit_of(outcome: &Outcome) -> Exit {
+    match &outcome.action {
+        Action::Failed(error) => exit(error),
+        Action::Blocked => Exit::Refused,
+        _ => Exit::Done,
+    }
+}
+
+/// The next steps after what became of an object.
+pub fn of_outcome(outcome: &Outcome) -> Option<String> {
+    match &outcome.action {
+        Action::Failed(error) => hint(error),
+        Action::Blocked => Some(BLOCKED.to_owned()),
+        _ => None,
+    }
+}
+
+/// The next steps for an object that deviates or could not be compared.
+pub fn of_planned(planned: &Planned) -> Option<String> {
+    match planned.error() {
+        Some(error) => hint(error),
+        None if !planned.blockers.is_empty() => Some(BLOCKED.to_owned()),
+        None if !planned.conflicts.is_empty() => Some(CONFLICT.to_owned()),
+        None => None,
     }
 }

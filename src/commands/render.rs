@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use super::flags::Global;
-use super::input::{File, Input, connect};
+use super::input::{self, File, Input, connect};
 use crate::cluster::Connection;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -51,21 +51,20 @@ enum Format {
 /// Renders from a file without any contact, or from the cluster's own Config.
 pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
-    let (source, platform) = if let Some(path) = &args.file.filename {
-        let source = input.read_file(path, ui)?;
-        if input.is_auto() {
+    let renderer = input.renderer()?;
+    let (source, platform) = if let Some(source) = args.file.read(input, &renderer)? {
+        if renderer.is_auto() {
             ui.note("no cluster is asked: auto means plain Kubernetes without monitoring");
         }
         if source.lifecycle.uid.is_none() {
-            ui.note("the Config's uid is not known: there are no owner references");
+            ui.note("the uid of the Config is unknown: the objects have no owner references");
         }
-        (source, input.platform(None, ui))
+        (source, renderer.platform(None))
     } else {
         let cluster = connect(to, &input.name, global.request_timeout)?;
-        let (source, served) = input.read_cluster(&cluster, ui).await?;
-        (source, input.platform(served.as_ref(), ui))
+        input.read_cluster(&renderer, &cluster, ui).await?
     };
-    let manifests = input.render(&source, platform, ui)?;
+    let manifests = input::render(&renderer, source, platform, ui)?.manifests;
     match &args.output_dir {
         Some(directory) => {
             write_files(directory, args.output, &manifests, ui).map_err(|error| Failure::new(Exit::NoAnswer, error))?;

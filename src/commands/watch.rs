@@ -5,11 +5,13 @@ use std::cell::RefCell;
 use jiff::Timestamp;
 
 use super::flags::{self, Global};
-use super::input::{Input, config_id, connect, refused};
+use super::hints;
+use super::input::{self, Input, connect};
 use crate::cluster::Connection;
+use crate::desired::Source;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::reconcile::apply::Options;
+use crate::reconcile::policy::{Conflicts, DryRun, ForeignFields, Policy};
 use crate::reconcile::watch::{Behaviour, Event, Watch};
 use crate::report::log::{self, Format};
 use crate::signals::Stop;
@@ -22,13 +24,16 @@ pub struct WatchArgs {
     input: Input,
     /// Form of the log
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
-    output: Format,
+    output: Output,
     /// Name under which the fields are owned; the Config's name unless given
     #[arg(long, value_name = "NAME", value_parser = flags::manager_name)]
     field_manager: Option<String>,
     /// Take fields over from other field managers, as a controller does
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set)]
     force_conflicts: bool,
+    /// Also remove fields that others set and the Config does not mention, as the operator does
+    #[arg(long)]
+    exact: bool,
     /// Create the namespace if it is not there
     #[arg(long)]
     create_namespace: bool,
@@ -40,10 +45,27 @@ pub struct WatchArgs {
     finalizer: bool,
 }
 
+/// `--output`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    /// Lines for people
+    #[default]
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
 impl WatchArgs {
     /// Whether the result is JSON.
     pub fn is_json(&self) -> bool {
-        self.output == Format::Json
+        self.output == Output::Json
+    }
+
+    fn format(&self) -> Format {
+        match self.output {
+            Output::Text => Format::Text,
+            Output::Json => Format::Json,
+        }
     }
 }
 
@@ -55,36 +77,38 @@ pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut 
     ui.note(&format!("using {}", cluster.chosen()));
     let stop = Stop::listen()?;
     // Whatever is wrong from the start ends the command at once, with its own exit code.
-    let (first, served) = tokio::join!(input.require_live(&cluster, ui), input.served(&cluster));
-    let platform = input.platform(served?.as_ref(), ui);
-    input.render(&first?, platform, ui)?;
+    let renderer = input.renderer()?;
+    let (first, platform) = input.read_cluster(&renderer, &cluster, ui).await?;
+    input::render(&renderer, first, platform, ui)?;
     let behaviour = Behaviour {
-        options: Options {
-            force: args.force_conflicts,
+        policy: Policy {
+            conflicts: if args.force_conflicts { Conflicts::TakeSeen } else { Conflicts::Refuse },
+            foreign: if args.exact { ForeignFields::Remove } else { ForeignFields::Keep },
             create_namespace: args.create_namespace,
-            unasked: true,
-            ..Options::default()
+            dry_run: DryRun::None,
         },
         observe: args.dry_run,
         finalizer: args.finalizer,
     };
     let ui = RefCell::new(ui);
+    let id = renderer.config_id();
     let render = |object: &serde_json::Value| {
         let ui = ui.borrow();
-        let source = input.check(object.clone(), &ui)?;
-        let manifests = input.render(&source, platform, &ui)?;
-        Ok((source.config, manifests))
+        let source = Source::of_live(object.clone(), &id).map_err(input::failure)?;
+        input.check_namespace(&source.config)?;
+        let desired = input::render(&renderer, source, platform, &ui)?;
+        Ok((desired.source.config, desired.manifests))
     };
     let tell = |event: Event<'_>| {
-        log::event(&event, Timestamp::now(), args.output, &mut ui.borrow_mut());
+        log::event(&event, Timestamp::now(), args.format(), &mut ui.borrow_mut());
         // What nobody sees must not go on.
         if ui.borrow().is_closed() {
             stop.request(Exit::Done);
         }
     };
-    let watch = Watch::new(&cluster, config_id(&input.name), behaviour, Box::new(render), Box::new(tell));
+    let watch = Watch::new(&cluster, id.clone(), behaviour, Box::new(render), Box::new(tell));
     tokio::select! {
-        ended = watch.run(&stop) => ended.map_err(|error| refused(error, "cannot watch")),
+        ended = watch.run(&stop) => ended.map_err(|error| hints::failure(error, "cannot watch")),
         exit = stop.second() => Ok(exit),
     }
 }

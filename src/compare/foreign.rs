@@ -9,7 +9,7 @@ use super::bookkeeping;
 use super::defaults;
 use super::empties::{is_empty_map, is_nothing};
 use crate::ownership::{FieldSet, Managers, Owner, value_at};
-use crate::path::FieldPath;
+use crate::path::{FieldPath, Step};
 
 /// A live value that is neither ours nor desired.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,11 +32,12 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
     let others = managers.entries.iter().filter(|entry| Some(*entry) != ours);
     let mut paths: Vec<FieldPath> = others
         .flat_map(|entry| entry.fields.paths())
-        .filter(|path| !path.0.is_empty() && !bookkeeping::is_bookkeeping(path))
+        .filter(|path| !path.0.is_empty() && !bookkeeping::is_bookkeeping(path) && !is_finalizer(path))
         .filter_map(|path| first_absent(desired, &path))
         .filter(|path| ours.is_none_or(|ours| !owns(&ours.fields, path)))
         .collect();
-    paths.sort_by_cached_key(ToString::to_string);
+    // What changes what runs, or who may do what, before labels and annotations.
+    paths.sort_by_cached_key(|path| (is_metadata(path), path.to_string()));
     paths.dedup();
     let shown = |path: FieldPath| {
         let value = value_at(live, &path).filter(|value| !is_nothing(value) && !is_empty_map(value))?.clone();
@@ -46,6 +47,15 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
         Some(Foreign { owners: managers.owners(live, &path), path, value })
     };
     paths.into_iter().filter_map(shown).collect()
+}
+
+fn is_metadata(path: &FieldPath) -> bool {
+    path.0.iter().any(|step| matches!(step, Step::Field(name) if name == "metadata"))
+}
+
+/// A finalizer is a promise of the controller that set it, and nobody else's to remove.
+fn is_finalizer(path: &FieldPath) -> bool {
+    FieldPath::default().field("metadata").field("finalizers").contains(path)
 }
 
 /// The shortest beginning of `path` that leads to nothing in `object`.

@@ -64,3 +64,31 @@ pub fn same(left: &Value, right: &Value) -> bool {
         _ => left == right,
     }
 }
+
+/// Removes the value at `path` from `object`; nothing happens when it is not there.
+pub fn remove(object: &mut Value, path: &FieldPath) {
+    let Some((last, above)) = path.0.split_last() else { return };
+    let mut value = object;
+    for step in above {
+        let next = match step {
+            Step::Field(name) => value.get_mut(name),
+            Step::Index(index) => value.get_mut(*index),
+            Step::Keys(_) | Step::Item(_) => position(value, step).and_then(|index| value.get_mut(index)),
+        };
+        match next {
+            Some(next) => value = next,
+            None => return,
+        }
+    }
+    match (last, value) {
+        (Step::Field(name), Value::Object(fields)) => drop(fields.remove(name)),
+        (step, list) => {
+            let index = if let Step::Index(index) = step { Some(*index) } else { position(list, step) };
+            if let (Some(index), Some(items)) = (index, list.as_array_mut()) {
+                if index < items.len() {
+                    items.remove(index);
+                }
+            }
+        }
+    }
+}

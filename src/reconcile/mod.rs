@@ -1,11 +1,16 @@
-//! One pass over the wanted objects: read live, ask the server what an apply would do, apply what differs; and the loop
-//! that does so again on every change.
+//! One pass over the desired objects: read live, plan, execute the plan; and the loop that does so again on every change.
 //!
-//! Takes rendered manifests and a cluster, gives one result an object; one object's failure never stops the others. What
-//! it sees it tells in values, printed elsewhere.
+//! Takes manifests and a cluster, gives one result an object; one object's failure never stops the others. What it finds it
+//! gives as values, printed elsewhere.
 
-pub mod apply;
-pub mod preview;
+mod blockers;
+mod dependencies;
+pub mod execute;
+pub mod object;
+pub mod outcome;
+pub mod plan;
+pub mod policy;
+pub mod prepare;
 pub mod rollout;
 pub mod watch;
 

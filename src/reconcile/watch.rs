@@ -16,10 +16,12 @@ use tokio::time::{Instant, sleep_until};
 
 use self::memory::Memory;
 use super::Live;
-use super::apply::{self, Options, Outcome};
+use super::execute::{Execution, Owner};
+use super::outcome::Outcome;
+use super::policy::Policy;
 use crate::cluster::{self, Cluster, Error, Seen};
 use crate::compare::{self, Difference, Verdict};
-use crate::config::Config;
+use crate::config::{Config, Lifecycle};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::{Manifest, ObjectId};
@@ -59,7 +61,7 @@ pub enum Event<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
     /// Whether fields are taken over, and the namespace created.
-    pub options: Options,
+    pub policy: Policy,
     /// Only observe.
     pub observe: bool,
     /// Keep the finalizer on the Config.
@@ -231,12 +233,15 @@ impl<'a> Watch<'a> {
             return false;
         }
         let mut outcomes = Vec::new();
+        let owner = self.owner();
         let tell = &mut self.tell;
-        apply::apply(self.cluster, &due, &self.live, self.behaviour.options, stop, |manifest, outcome| {
-            tell(Event::Done(manifest, outcome));
-            outcomes.push((manifest.clone(), outcome.clone()));
-        })
-        .await;
+        let execution = Execution { cluster: self.cluster, policy: self.behaviour.policy, owner: owner.as_ref(), stop };
+        execution
+            .run(&due, &self.live, |manifest, outcome| {
+                tell(Event::Done(manifest, outcome));
+                outcomes.push((manifest.clone(), outcome.clone()));
+            })
+            .await;
         // The pass ends early when the server is gone.
         for manifest in due.iter().filter(|manifest| outcomes.iter().all(|(done, _)| done.id != manifest.id)) {
             self.memory.put_off(&manifest.id);
@@ -248,6 +253,11 @@ impl<'a> Watch<'a> {
             }
         }
         true
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        let uid = Lifecycle::of(self.config.as_ref()?).uid?;
+        Some(Owner { id: self.config_id.clone(), uid })
     }
 
     /// Whether an object needs an apply now; tells what deviates.

@@ -2,13 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cluster;
-use crate::compare::Change;
+use super::diff::Summary;
+use crate::compare::{Change, Foreign};
 use crate::failure::Failure;
-use crate::manifest::Manifest;
 use crate::ownership::Owner;
 use crate::problem::Problem;
-use crate::reconcile::preview::{Compared, Preview};
+use crate::reconcile::plan::{Planned, State};
 use crate::report;
 
 /// What ended a command: `{"errors": […], "exitCode": 3, "hints": […]}`. An error has a `message`; where it is known also the
@@ -44,63 +43,68 @@ fn error(error: &anyhow::Error) -> Value {
     Value::Object(fields)
 }
 
-/// The whole document.
-pub(super) fn document(items: &[Value]) -> String {
-    format!("{:#}\n", json!({ "items": items }))
+/// The whole document of `diff`.
+pub(super) fn document(items: &[Value], summary: &Summary, exit_code: u8) -> String {
+    let Summary { objects, to_change, unknown, foreign, .. } = *summary;
+    let summary = json!({"objects": objects, "toChange": to_change, "unknown": unknown, "foreign": foreign});
+    format!("{:#}\n", json!({ "items": items, "summary": summary, "exitCode": exit_code }))
 }
 
 /// One object.
-pub(super) fn item(manifest: &Manifest, preview: &Preview) -> Value {
-    let id = &manifest.id;
-    let mut item = json!({
-        "object": {"apiVersion": id.api_version, "kind": id.kind, "namespace": id.namespace, "name": id.name},
-    });
-    let details = match preview {
-        Preview::Compared(compared) => of_compared(compared),
-        Preview::Unvalidated(error) => json!({"state": "new", "errors": message(error), "changes": []}),
-        Preview::Immutable { changes, error } => {
-            json!({"state": "needs-recreate", "errors": message(error), "changes": list(changes)})
-        }
-        Preview::Failed(error) => json!({"state": "unknown", "errors": message(error), "changes": []}),
-    };
-    if let (Some(item), Value::Object(details)) = (item.as_object_mut(), details) {
-        item.extend(details);
-    }
-    item
-}
-
-/// What the server says of one object, in the shape of all errors.
-fn message(error: &cluster::Error) -> Value {
-    json!([{"message": error.to_string()}])
-}
-
-fn of_compared(compared: &Compared) -> Value {
-    let comparison = &compared.comparison;
-    let state = match (&comparison.live, comparison.unchanged()) {
-        (None, _) => "new",
-        (_, true) => "in-sync",
-        (_, false) => "differs",
-    };
-    let conflicts = compared.conflicts.iter();
+pub(super) fn item(planned: &Planned) -> Value {
+    let id = &planned.id;
+    let comparison = planned.comparison.as_ref();
     json!({
-        "state": state,
-        "changes": list(&comparison.changes),
-        "conflicts": conflicts.map(|conflict| json!({
+        "object": {"apiVersion": id.api_version, "kind": id.kind, "namespace": id.namespace, "name": id.name},
+        "state": state(&planned.state),
+        "changes": if is_new(&planned.state) { Vec::new() } else { list(planned.changes()) },
+        "conflicts": planned.conflicts.iter().map(|conflict| json!({
             "path": conflict.path.to_string(),
             "live": conflict.live,
             "desired": conflict.desired,
             "owners": owners(&conflict.owners),
         })).collect::<Vec<_>>(),
-        "foreign": compared.foreign.iter().map(|foreign| json!({
-            "path": foreign.path.to_string(),
-            "owners": owners(&foreign.owners),
-        })).collect::<Vec<_>>(),
-        "released": comparison.released.iter().map(|released| json!({
+        "blockers": foreign(&planned.blockers),
+        "foreign": foreign(&planned.foreign),
+        "released": comparison.iter().flat_map(|comparison| &comparison.released).map(|released| json!({
             "path": released.path.to_string(),
             "owners": owners(&released.owners),
         })).collect::<Vec<_>>(),
-        "restartsPods": comparison.restarts_pods,
+        "restartsPods": comparison.is_some_and(|comparison| comparison.restarts_pods),
+        "desired": comparison.filter(|_| is_new(&planned.state)).map(|comparison| &comparison.desired),
+        "warnings": planned.warnings,
+        "errors": message(&planned.state),
     })
+}
+
+fn is_new(state: &State) -> bool {
+    matches!(state, State::Missing | State::Unchecked(_))
+}
+
+fn state(state: &State) -> &'static str {
+    match state {
+        State::InSync => "in-sync",
+        State::Missing | State::Unchecked(_) => "missing",
+        State::Differs => "differs",
+        State::Blocked => "blocked",
+        State::NeedsRecreate(_) => "needs-recreate",
+        State::Unknown(_) => "unknown",
+    }
+}
+
+/// What the server says of one object, in the shape of all errors.
+fn message(state: &State) -> Vec<Value> {
+    match state {
+        State::Unchecked(error) | State::NeedsRecreate(error) | State::Unknown(error) => {
+            vec![json!({"message": error.to_string()})]
+        }
+        State::InSync | State::Missing | State::Differs | State::Blocked => Vec::new(),
+    }
+}
+
+fn foreign(fields: &[Foreign]) -> Vec<Value> {
+    let field = |field: &Foreign| json!({"path": field.path.to_string(), "value": field.value, "owners": owners(&field.owners)});
+    fields.iter().map(field).collect()
 }
 
 fn list(changes: &[Change]) -> Vec<Value> {

@@ -8,18 +8,18 @@ use crate::compare::{Difference, What};
 use crate::manifest::Manifest;
 use crate::mask;
 use crate::ownership::{Managers, value_at};
-use crate::reconcile::apply::Action;
+use crate::reconcile::outcome::Action;
 use crate::reconcile::watch::Event;
 use crate::report;
 use crate::ui::{Tone, Ui};
 
 /// The forms of the log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Lines for people
+    /// Lines for people.
     #[default]
     Text,
-    /// One JSON object a line
+    /// One JSON object a line.
     Json,
 }
 
@@ -59,9 +59,9 @@ fn entries(event: &Event<'_>) -> Vec<(&'static str, Option<String>, String)> {
         }
         Event::Rendered(manifests) => one("rendered", None, format!("rendered {} objects", manifests.len())),
         Event::Invalid(_) => {
-            one("invalid", None, "the Config is wrong; what was wanted before stays wanted".to_owned())
+            one("invalid", None, "the Config is invalid; keeping the last valid configuration".to_owned())
         }
-        Event::Gone => one("gone", None, "the Config is not there; nothing is wanted".to_owned()),
+        Event::Gone => one("gone", None, "the Config is not there; nothing to reconcile".to_owned()),
         Event::Deleting => one("deleting", None, "the Config is being deleted; its objects go with it".to_owned()),
         Event::Finalizer(true) => one("finalizer", None, "put the finalizer on the Config".to_owned()),
         Event::Finalizer(false) => one("finalizer", None, "took the finalizer off the Config".to_owned()),

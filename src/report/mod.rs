@@ -1,9 +1,12 @@
 //! What people and machines read: turns results into lines. Takes values, gives text to the [`Ui`]; decides nothing.
 
 pub mod diff;
+mod hunks;
 pub mod json;
 pub mod log;
 pub mod results;
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -12,8 +15,14 @@ use crate::failure::Failure;
 use crate::manifest::ObjectId;
 use crate::ownership::Owner;
 use crate::problem::Problem;
-use crate::reconcile::preview::Conflict;
+use crate::reconcile::plan::Conflict;
 use crate::ui::Ui;
+
+/// Characters of a value that are shown on one line.
+const LONGEST_VALUE: usize = 120;
+
+/// Bytes of an unchanged line that are shown.
+const LONGEST_LINE: usize = 240;
 
 /// Prints what ended a command: each error once, its causes, and the next steps.
 pub fn failure(failure: &Failure, ui: &Ui) {
@@ -46,7 +55,10 @@ fn sentences(error: &anyhow::Error) -> Vec<String> {
 
 /// `daemonset.apps/bpfman-daemon in bpfman`.
 pub fn full_name(id: &ObjectId) -> String {
-    id.full_name()
+    match &id.namespace {
+        Some(namespace) => format!("{id} in {namespace}"),
+        None => id.to_string(),
+    }
 }
 
 /// `kubectl-set (Update) since 2026-11-30T04:15:02Z`.
@@ -74,21 +86,51 @@ pub fn owners(list: &[Owner]) -> String {
 
 /// A value on one line, shortened where it is long.
 pub fn value(value: Option<&Value>) -> String {
-    const LONGEST: usize = 120;
     let Some(value) = value else { return "(none)".to_owned() };
     let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(LONGEST_VALUE) {
         Some((end, _)) => format!("{}… ({} bytes)", text.get(..end).unwrap_or_default(), text.len()),
         None => text,
     }
 }
 
-/// `path: live -> wanted`.
-pub fn change(change: &Change) -> String {
-    format!("{}: {} -> {}", change.path, value(change.live.as_ref()), value(change.desired.as_ref()))
+/// A line that did not change: of a long value its size and digest, which tell it from others as well.
+fn shortened_line(line: &str) -> Cow<'_, str> {
+    if line.len() <= LONGEST_LINE {
+        return Cow::Borrowed(line);
+    }
+    let (name, value) = line.split_once(": ").unwrap_or(("", line));
+    let digest = ring::digest::digest(&ring::digest::SHA256, value.as_bytes());
+    let digest: String = digest.as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    Cow::Owned(format!("{name}: ({} bytes, sha256 {digest}…)", value.len()))
 }
 
-/// `path: live -> wanted  # owners of the live value`.
+/// `path: live -> desired`; of long texts what differs.
+pub fn change(change: &Change) -> String {
+    let (live, desired) = match (&change.live, &change.desired) {
+        (Some(Value::String(live)), Some(Value::String(desired))) => {
+            let (live, desired) = from_difference(live, desired);
+            (value(Some(&live.into())), value(Some(&desired.into())))
+        }
+        (live, desired) => (value(live.as_ref()), value(desired.as_ref())),
+    };
+    format!("{}: {live} -> {desired}", change.path)
+}
+
+/// Two texts from shortly before their first difference, if that is far from their beginning.
+fn from_difference(live: &str, desired: &str) -> (String, String) {
+    let differs = live.char_indices().zip(desired.chars()).find(|((_, one), other)| one != other);
+    let at = differs.map_or(live.len().min(desired.len()), |((at, _), _)| at);
+    if live.len().max(desired.len()) <= LONGEST_VALUE || at < LONGEST_VALUE / 2 {
+        return (live.to_owned(), desired.to_owned());
+    }
+    let start =
+        live.get(..at).unwrap_or_default().char_indices().rev().nth(LONGEST_VALUE / 4).map_or(0, |(start, _)| start);
+    let tail = |text: &str| format!("…{}", text.get(start..).unwrap_or_default());
+    (tail(live), tail(desired))
+}
+
+/// `path: live -> desired  # owners of the live value`.
 pub fn owned_change(of: &Change) -> String {
     match of.live {
         Some(_) => format!("{}  # {}", change(of), owners(&of.owners)),
@@ -99,7 +141,7 @@ pub fn owned_change(of: &Change) -> String {
 /// A conflict in one line: where, whose, and both values.
 pub fn conflict(conflict: &Conflict) -> String {
     format!(
-        "{} is owned by {}: live {}, wanted {}",
+        "{} is owned by {}: live {}, desired {}",
         conflict.path,
         owners(&conflict.owners),
         value(conflict.live.as_ref()),

@@ -1,9 +1,11 @@
 //! The lines of `apply`: what became of each object.
 
-use crate::cluster::{Class, Error, count};
-use crate::commands::hints;
+use crate::cluster::{Class, count};
+use crate::compare::Foreign;
 use crate::manifest::{Manifest, ObjectId};
-use crate::reconcile::apply::{Action, DryRun, Outcome};
+use crate::path::Step;
+use crate::reconcile::outcome::{Action, Outcome};
+use crate::reconcile::policy::DryRun;
 use crate::reconcile::rollout::Progress;
 use crate::report;
 use crate::ui::{Tone, Ui};
@@ -25,38 +27,59 @@ pub fn outcome(manifest: &Manifest, outcome: &Outcome, dry_run: DryRun, ui: &mut
     remarks(manifest, outcome, ui);
 }
 
-/// Prints what there is to say beyond the result: errors, what was taken over, what stays, the server's warnings.
+/// Prints what there is to say beyond the result: errors, what was taken over or removed, what stays, the server's warnings.
 pub fn remarks(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
     let id = &manifest.id;
     for warning in &outcome.warnings {
         ui.warning(&format!("{id}: {warning}"));
     }
-    if let Action::Failed(error) = &outcome.action {
-        failed(manifest, error, outcome, ui);
-    } else {
-        for conflict in &outcome.conflicts {
-            let former = report::owners(&conflict.owners);
-            let was = report::value(conflict.live.as_ref());
-            ui.warning(&format!("{id}: took {} over from {former}, it was {was}", conflict.path));
+    match &outcome.action {
+        Action::Failed(error) => failed(manifest, &error.to_string(), outcome, ui),
+        Action::Blocked => {
+            let fields = count(outcome.blockers.len(), "field", "fields");
+            failed(manifest, &format!("blocked: {fields} set by others must be removed first"), outcome, ui);
         }
+        _ => taken(manifest, outcome, ui),
     }
-    for change in &outcome.released {
-        let keepers = report::owners(&change.owners);
-        ui.warning(&format!("{id}: {} is no longer wanted but still owned by {keepers}; not removed", change.path));
+    for released in &outcome.released {
+        let owners = report::owners(&released.owners);
+        ui.warning(&format!("{id}: {} is no longer desired but still owned by {owners}; not removed", released.path));
+    }
+    for container in outcome.foreign.iter().filter(|field| is_container(field)) {
+        let owners = report::owners(&container.owners);
+        ui.warning(&format!("{id}: {} was added by {owners}; not removed", container.path));
     }
 }
 
-fn failed(manifest: &Manifest, error: &Error, outcome: &Outcome, ui: &Ui) {
+fn is_container(field: &Foreign) -> bool {
+    matches!(field.path.0.as_slice(), [.., Step::Field(list), Step::Keys(_)] if ["containers", "initContainers"].contains(&list.as_str()))
+}
+
+fn taken(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
+    let id = &manifest.id;
+    for conflict in &outcome.conflicts {
+        let former = report::owners(&conflict.owners);
+        let was = report::value(conflict.live.as_ref());
+        ui.warning(&format!("{id}: took over {} from {former}, it was {was}", conflict.path));
+    }
+    for removed in &outcome.blockers {
+        let owners = report::owners(&removed.owners);
+        let was = report::value(Some(&removed.value));
+        ui.warning(&format!("{id}: removed {}, set by {owners}, it was {was}", removed.path));
+    }
+}
+
+fn failed(manifest: &Manifest, error: &str, outcome: &Outcome, ui: &Ui) {
     ui.error(&format!("cannot apply {}: {error}", report::full_name(&manifest.id)));
-    // What the server found in the object, our own template or the person's may have put there.
-    if error.class() == Some(&Class::Other) {
+    if matches!(&outcome.action, Action::Failed(error) if error.class() == Some(&Class::Other)) {
         ui.detail(&format!("it comes from {}", manifest.source));
     }
     for conflict in &outcome.conflicts {
         ui.detail(&report::conflict(conflict));
     }
-    if let Some(hint) = hints::hint(error) {
-        ui.hint(&hint);
+    for blocker in &outcome.blockers {
+        let owners = report::owners(&blocker.owners);
+        ui.detail(&format!("{} is set by {owners}: {}", blocker.path, report::value(Some(&blocker.value))));
     }
 }
 
@@ -68,7 +91,7 @@ pub fn word(action: &Action) -> (&'static str, Tone) {
         Action::Unchanged => ("unchanged", Tone::Faint),
         Action::Applied => ("applied", Tone::Caution),
         Action::Skipped(_) => ("skipped", Tone::Caution),
-        Action::Failed(_) => ("failed", Tone::Bad),
+        Action::Failed(_) | Action::Blocked => ("failed", Tone::Bad),
     }
 }
 

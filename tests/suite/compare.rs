@@ -52,18 +52,18 @@ fn edits_by_hand_are_changes_and_additions_are_foreign() {
     check(
         "edited",
         &expect![[r#"
-        differs: spec.template.spec.containers[name="main"].image not owned by us; spec.template.spec.tolerations not owned by us
-        spec.template.spec.containers[name="main"].image: "quay.io/x/main:debug" -> "quay.io/x/main:v1" (kubectl-set, node-tuner)
-        spec.template.spec.tolerations[0]: {"key":"z","operator":"Exists"} -> - (node-tuner)
-        hidden metadata.managedFields: who owns which field; shown beside each change
-        hidden metadata.generation: counts the writes of the spec
-        hidden metadata.annotations["deprecated.daemonset.template.generation"]: counts the pod templates
-        records ownership
-        restarts pods
-        foreign metadata.labels["a.b/c"] (kubectl-label)
-        foreign spec.template.metadata.annotations["kubectl.kubernetes.io/restartedAt"] (kubectl-rollout)
-        foreign spec.template.spec.containers[name="main"].env[name="DEBUG"] (kubectl-edit)
-    "#]],
+            differs: spec.template.spec.containers[name="main"].image not owned by us; spec.template.spec.tolerations not owned by us
+            spec.template.spec.containers[name="main"].image: "quay.io/x/main:debug" -> "quay.io/x/main:v1" (kubectl-set, node-tuner)
+            spec.template.spec.tolerations[0]: {"key":"z","operator":"Exists"} -> - (node-tuner)
+            hidden metadata.managedFields: who owns which field; shown beside each change
+            hidden metadata.generation: counts the writes of the spec
+            hidden metadata.annotations["deprecated.daemonset.template.generation"]: counts the pod templates
+            records ownership
+            restarts pods
+            foreign spec.template.spec.containers[name="main"].env[name="DEBUG"] (kubectl-edit)
+            foreign metadata.labels["a.b/c"] (kubectl-label)
+            foreign spec.template.metadata.annotations["kubectl.kubernetes.io/restartedAt"] (kubectl-rollout)
+        "#]],
     );
 }
 

@@ -292,9 +292,13 @@ fn a_control_character_that_kubectl_cannot_apply_is_a_warning() {
         config["spec"]["agent"]["image"] = json!("a\u{ffff}");
         config["spec"]["configuration"] = json!("# \u{a0}\u{2028}\n");
     };
-    check(Origin::File, change, &expect![[r#"
+    check(
+        Origin::File,
+        change,
+        &expect![[r#"
         accepted
         spec.agent.image contains U+FFFF, which kubectl apply --server-side cannot send unchanged
         spec.daemon.logLevel contains U+0085, which kubectl apply --server-side cannot send unchanged
-    "#]]);
+    "#]],
+    );
 }

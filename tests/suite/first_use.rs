@@ -126,12 +126,13 @@ fn an_empty_cluster_gets_the_config_of_a_file_and_all_of_its_objects() {
         run(&cluster, "diff"),
     ];
     expect![[r#"
-        namespace/ebpf (root): new
-        csidriver.storage.k8s.io/csi.bpfman.io (root): new
-        configmap/bpfman-config in ebpf (root): new (not validated: namespace "ebpf" not found)
-        daemonset.apps/bpfman-daemon in ebpf (root): new (not validated: namespace "ebpf" not found)
+        config.bpfman.io/bpfman-config (root): missing
+        namespace/ebpf (root): missing
+        csidriver.storage.k8s.io/csi.bpfman.io (root): missing
+        configmap/bpfman-config in ebpf (root): missing (namespace "ebpf" not found)
+        daemonset.apps/bpfman-daemon in ebpf (root): missing (namespace "ebpf" not found)
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> 4 objects: 4 to change; hidden: 7 fields of server bookkeeping
+        2> 5 objects: 5 to change; hidden: 11 fields of server bookkeeping
         exit 1
 
         config.bpfman.io/bpfman-config created

@@ -116,7 +116,7 @@ fn an_exported_object_is_a_template_and_an_exported_config_a_config() {
         2> warning: OWN/daemonset-daemon.yaml:1:1: these fields are managed by the cluster and are not applied: status, metadata.creationTimestamp, metadata.generation, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid, metadata.annotations["deprecated.daemonset.template.generation"]
         2> warning: OWN/service-agent-metrics.yaml: does not use spec.namespace: these settings have no effect on service/bpfman-agent-metrics-service
         2> warning: OWN/service-agent-metrics.yaml:3:3: these fields are managed by the cluster and are not applied: status, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.resourceVersion, metadata.uid
-        2> 9 objects: 0 to change; hidden: 2 fields of server bookkeeping
+        2> 10 objects: 0 to change; hidden: 3 fields of server bookkeeping
         exit 0
     "#]]
     .assert_eq(&told);
@@ -144,6 +144,7 @@ fn an_exported_config_is_applied_without_its_server_owned_fields() {
     let ours = entries.iter().find(|entry| entry["manager"] == "bpfman-config").unwrap();
     assert!(ours.to_string().contains("logLevel") && !ours.to_string().contains("finalizers"), "{ours}");
     expect![[r#"
+        config.bpfman.io/bpfman-config
         configmap/bpfman-config
         daemonset.apps/bpfman-daemon
         2> warning: FILE:1:1: these fields are managed by the cluster and are not applied: metadata.creationTimestamp, metadata.finalizers, metadata.generation, metadata.managedFields, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
@@ -156,7 +157,7 @@ fn an_exported_config_is_applied_without_its_server_owned_fields() {
         2> warning: FILE:1:1: these fields are managed by the cluster and are not applied: metadata.creationTimestamp, metadata.finalizers, metadata.generation, metadata.managedFields, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> warning: config.bpfman.io/bpfman-config: took spec.agent.logLevel over from kubectl (Apply) since TIME, it was "debug"
+        2> warning: config.bpfman.io/bpfman-config: took over spec.agent.logLevel from kubectl (Apply) since TIME, it was "debug"
         exit 0
         ["trace",["example.com/theirs"]]"#]].assert_eq(&told);
 }
@@ -211,8 +212,8 @@ fn a_field_that_only_the_server_can_judge_is_refused_once() {
     "#]].assert_eq(&told);
     let patches = requests(&cluster, mark).into_iter().filter(|request| request.verb == "patch");
     expect![[r#"
-        500 /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-agent-metrics-monitor?&dryRun=All&fieldManager=bpfman-config&fieldValidation=Strict
-        500 /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&dryRun=All&fieldManager=bpfman-config&fieldValidation=Strict
+        500 /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-agent-metrics-monitor?&fieldManager=bpfman-config&fieldValidation=Strict
+        500 /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&fieldManager=bpfman-config&fieldValidation=Strict
     "#]].assert_eq(&patches.map(|request| format!("{} {}\n", request.code, request.uri)).collect::<String>());
 }
 
@@ -264,6 +265,7 @@ fn a_live_list_with_an_item_twice_is_compared_and_left_alone() {
     let told = [run(&cluster, "diff -q -o paths"), run(&cluster, "apply --force-conflicts"), run(&cluster, "diff")];
     expect![[r#"
         daemonset.apps/bpfman-daemon in ebpf spec.template.spec.containers[name="bpfman"].image: "registry.example/daemon:v2" -> "registry.example/daemon:v3"  # bpfman-config (Apply) since TIME
+        daemonset.apps/bpfman-daemon in ebpf spec.template.spec.containers[name="bpfman"].env[name="DEBUG"]: {"name":"DEBUG","value":"1"}; foreign  # kubectl-edit (Update) since TIME
         2> warning: daemonset.apps/bpfman-daemon: spec.template.spec.containers[0].env[3]: hides previous definition of "DEBUG", which may be dropped when using apply
         exit 1
 
@@ -276,8 +278,10 @@ fn a_live_list_with_an_item_twice_is_compared_and_left_alone() {
         2> warning: daemonset.apps/bpfman-daemon: spec.template.spec.containers[0].env[3]: hides previous definition of "DEBUG", which may be dropped when using apply
         exit 0
 
+        daemonset.apps/bpfman-daemon in ebpf: in sync; 1 field set by others
+        foreign: spec.template.spec.containers[name="bpfman"].env[name="DEBUG"]: {"name":"DEBUG","value":"1"}  # kubectl-edit (Update) since TIME
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> 4 objects: 0 to change; 1 live field not in the desired set (--strict counts)
+        2> 4 objects: 0 to change; 1 field set by others (--exact counts them)
         exit 0
     "#]].assert_eq(&told.join("\n"));
 }

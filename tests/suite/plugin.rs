@@ -22,7 +22,7 @@ fn kubectl_runs_it_as_its_own_command() {
     run(&cluster, "apply");
     cluster.kubectl_ok(&["delete", "csidriver/csi.bpfman.io"]);
     expect![[r#"
-        csidriver.storage.k8s.io/csi.bpfman.io (root): new
+        csidriver.storage.k8s.io/csi.bpfman.io (root): missing
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> 4 objects: 1 to change; hidden: 3 fields of server bookkeeping
         exit 1

@@ -32,26 +32,17 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply namespace/ebpf: forbidden: User "narrow" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
-        2>   it comes from built-in namespace.yaml
         2> hint: request the permission, or use another identity: --user, --context, --as
         2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: forbidden: User "narrow" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
-        2>   it comes from built-in csidriver.yaml
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "narrow" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
-        2>   it comes from built-in daemonset-daemon.yaml
         2> 1 done, 3 failed, 0 skipped
         exit 4
 
-        namespace/ebpf (root): unknown
-        csidriver.storage.k8s.io/csi.bpfman.io (root): unknown
-        configmap/bpfman-config in ebpf (root): unknown
         daemonset.apps/bpfman-daemon in ebpf (root): unknown
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> error: cannot compare namespace/ebpf: forbidden: User "reader" cannot patch resource "namespaces" in API group "" in the namespace "ebpf"
-        2> hint: request the permission, or use another identity: --user, --context, --as
-        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
-        2> error: cannot compare configmap/bpfman-config in ebpf: forbidden: User "reader" cannot patch resource "configmaps" in API group "" in the namespace "ebpf"
         2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
-        2> 4 objects: 0 to change, 4 unknown
+        2> hint: request the permission, or use another identity: --user, --context, --as
+        2> 4 objects: 0 to change, 1 unknown
         exit 4
 
         namespace/ebpf unchanged
@@ -61,7 +52,6 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
-        2>   it comes from built-in daemonset-daemon.yaml
         2> hint: request the permission, or use another identity: --user, --context, --as
         2> 3 done, 1 failed, 0 skipped
         exit 4
@@ -78,10 +68,10 @@ fn a_missing_namespace_is_told_once_and_what_is_in_none_is_done() {
         run(&cluster, "apply --create-namespace --wait --timeout 1s"),
     ];
     expect![[r#"
-        namespace/ebpf (root): new
-        csidriver.storage.k8s.io/csi.bpfman.io (root): new
-        configmap/bpfman-config in ebpf (root): new (not validated: namespace "ebpf" not found)
-        daemonset.apps/bpfman-daemon in ebpf (root): new (not validated: namespace "ebpf" not found)
+        namespace/ebpf (root): missing
+        csidriver.storage.k8s.io/csi.bpfman.io (root): missing
+        configmap/bpfman-config in ebpf (root): missing (namespace "ebpf" not found)
+        daemonset.apps/bpfman-daemon in ebpf (root): missing (namespace "ebpf" not found)
         exit 1
 
         namespace/ebpf failed
@@ -167,29 +157,27 @@ fn a_config_that_is_not_there_is_told_apart_from_a_kind_that_is_not() {
         exit 4
 
         2> using context "controlplane", server SERVER
-        2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot read config.bpfman.io/bpfman-config
         2>   caused by: the server has no resource configs.bpfman.io (bpfman.io/v1alpha1)
         2> hint: install the bpfman custom resource definitions first
         exit 4
 
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
         exit 4
 
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
+        exit 4
+
+        2> using context "controlplane", server SERVER
+        2> error: config.bpfman.io/bpfman-config not found
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
         exit 4
 
         2> using context "controlplane", server SERVER
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
-        exit 4
-
-        2> using context "controlplane", server SERVER
-        2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
         exit 4
     "#]]
     .assert_eq(&told.join("\n"));
@@ -213,7 +201,7 @@ fn who_reaches_no_cluster_hears_why() {
         exit 5
 
         2> using context "controlplane", server SERVER
-        2> error: cannot read the API groups
+        2> error: cannot read config.bpfman.io/bpfman-config
         2>   caused by: cannot reach SERVER: connection refused
         2> hint: check that the API server is running, and the address: --server, kubectl config view --minify
         exit 5
@@ -272,25 +260,28 @@ fn what_cannot_be_changed_needs_to_be_made_anew() {
         namespace/ebpf metadata.labels["pod-security.kubernetes.io/audit"]: (none) -> "privileged"
         namespace/ebpf metadata.labels["pod-security.kubernetes.io/enforce"]: (none) -> "privileged"
         namespace/ebpf metadata.labels["pod-security.kubernetes.io/warn"]: (none) -> "privileged"
-        clusterrole.rbac.authorization.k8s.io/bpfman-user (root): new
+        clusterrole.rbac.authorization.k8s.io/bpfman-user (root): missing
         clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc roleRef: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"} -> {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"system:openshift:scc:privileged"}  # kubectl (Apply) since TIME; needs recreate
-        clusterrolebinding.rbac.authorization.k8s.io/bpfman-prometheus-metrics-reader (root): new
-        role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): new
-        rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): new
-        securitycontextconstraints.security.openshift.io/bpfman-restricted (root): new
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-prometheus-metrics-reader (root): missing
+        role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): missing
+        rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): missing
+        securitycontextconstraints.security.openshift.io/bpfman-restricted (root): missing
         csidriver.storage.k8s.io/csi.bpfman.io spec.attachRequired: true -> false  # kubectl (Apply) since TIME; needs recreate
         csidriver.storage.k8s.io/csi.bpfman.io spec.volumeLifecycleModes: ["Persistent"] -> ["Ephemeral"]  # no field manager; needs recreate
-        configmap/bpfman-config in ebpf (root): new
+        configmap/bpfman-config in ebpf (root): missing
         service/bpfman-agent-metrics-service in ebpf spec.clusterIP: "10.0.0.77" -> "None"  # kubectl (Apply) since TIME; needs recreate
-        service/bpfman-controller-manager-metrics-service in ebpf (root): new
-        servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf (root): new
-        servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf (root): new
-        daemonset.apps/bpfman-daemon in ebpf (root): new
+        service/bpfman-agent-metrics-service in ebpf spec.ports[port=1,protocol="TCP"]: {"name":"one","port":1,"protocol":"TCP","targetPort":1}; foreign  # kubectl (Apply) since TIME
+        service/bpfman-controller-manager-metrics-service in ebpf (root): missing
+        servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf (root): missing
+        servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf (root): missing
+        daemonset.apps/bpfman-daemon in ebpf (root): missing
         daemonset.apps/bpfman-metrics-proxy in ebpf spec.selector: {"matchLabels":{"d":"d"}} -> {"matchLabels":{"name":"bpfman-metrics-proxy"}}  # kubectl (Apply) since TIME; needs recreate
-        2> error: cannot compare clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: the field roleRef is immutable; the object must be recreated
-        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: immutable: the fields spec.attachRequired, spec.volumeLifecycleModes are immutable; the object must be recreated
-        2> error: cannot compare service/bpfman-agent-metrics-service in ebpf: immutable: the field spec.clusterIP is immutable; the object must be recreated
-        2> error: cannot compare daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: the field spec.selector is immutable; the object must be recreated
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.containers[name="c"]: {"image":"i","imagePullPolicy":"Always","name":"c","resources":{},"terminationMessagePath":"/dev/termination-log","termi… (148 bytes); foreign  # kubectl (Apply) since TIME
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.metadata.labels.d: "d"; foreign  # kubectl (Apply) since TIME
+        2> error: cannot compare clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: field roleRef is immutable; the object must be recreated
+        2> error: cannot compare csidriver.storage.k8s.io/csi.bpfman.io: fields spec.attachRequired, spec.volumeLifecycleModes are immutable; the object must be recreated
+        2> error: cannot compare service/bpfman-agent-metrics-service in ebpf: field spec.clusterIP is immutable; the object must be recreated
+        2> error: cannot compare daemonset.apps/bpfman-metrics-proxy in ebpf: field spec.selector is immutable; the object must be recreated
         exit 4
 
         namespace/ebpf configured
@@ -308,14 +299,11 @@ fn what_cannot_be_changed_needs_to_be_made_anew() {
         servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor created
         daemonset.apps/bpfman-daemon created
         daemonset.apps/bpfman-metrics-proxy failed
-        2> error: cannot apply clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: immutable: the field roleRef is immutable; the object must be recreated
-        2>   it comes from built-in clusterrolebinding-privileged-scc.yaml
-        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: immutable: the fields spec.attachRequired, spec.volumeLifecycleModes are immutable; the object must be recreated
-        2>   it comes from built-in csidriver.yaml
-        2> error: cannot apply service/bpfman-agent-metrics-service in ebpf: immutable: the field spec.clusterIP is immutable; the object must be recreated
-        2>   it comes from built-in service-agent-metrics.yaml
-        2> error: cannot apply daemonset.apps/bpfman-metrics-proxy in ebpf: immutable: the field spec.selector is immutable; the object must be recreated
-        2>   it comes from built-in daemonset-metrics-proxy.yaml
+        2> error: cannot apply clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: field roleRef is immutable; the object must be recreated
+        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: fields spec.attachRequired, spec.volumeLifecycleModes are immutable; the object must be recreated
+        2> error: cannot apply service/bpfman-agent-metrics-service in ebpf: field spec.clusterIP is immutable; the object must be recreated
+        2> error: cannot apply daemonset.apps/bpfman-metrics-proxy in ebpf: field spec.selector is immutable; the object must be recreated
+        2> warning: daemonset.apps/bpfman-metrics-proxy: spec.template.spec.containers[name="c"] was added by kubectl (Apply) since TIME; not removed
         exit 4
     "#]].assert_eq(&told.join("\n"));
 }

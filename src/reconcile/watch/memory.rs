@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::cluster::Error;
 use crate::compare::{self, Verdict};
 use crate::manifest::{Manifest, ObjectId};
-use crate::reconcile::apply::{Action, Outcome};
+use crate::reconcile::outcome::{Action, Outcome};
 
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -58,7 +58,7 @@ impl Memory {
     /// Learns from what became of an apply.
     pub(super) fn learn(&mut self, manifest: &Manifest, outcome: &Outcome, field_manager: &str) {
         match (&outcome.action, &outcome.object) {
-            (Action::Failed(_) | Action::Skipped(_), _) => self.put_off(&manifest.id),
+            (Action::Failed(_) | Action::Skipped(_) | Action::Blocked, _) => self.put_off(&manifest.id),
             (_, Some(object)) => {
                 self.failed.remove(&manifest.id);
                 // The server's own way of writing it: the next apply would change as little.

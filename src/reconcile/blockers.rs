@@ -1,0 +1,139 @@
+//! Which fields of others stand in the way of ours, and what the object is without them.
+//!
+//! Some fields exclude each other: `value` and `valueFrom`, the sources of a volume, two ports of one name. When somebody sets one beside
+//! ours, the server refuses our apply with 422. Its causes say near which field, ownership says whose. No table of the API's unions is
+//! needed: the server's dry run is the judge of each guess. Pure.
+
+use serde_json::{Map, Value, json};
+
+use crate::cluster::Error;
+use crate::compare;
+use crate::ownership::{self, Managers};
+use crate::path::{FieldPath, Step};
+
+/// The fields that the server refused as invalid; none when it refused something else.
+pub fn refused_fields(error: &Error) -> Option<Vec<&str>> {
+    let Error::Refused(refusal) = error else { return None };
+    let fields: Vec<&str> = refusal.causes.iter().map(|cause| cause.field.as_str()).collect();
+    (refusal.code == 422 && !fields.is_empty()).then_some(fields)
+}
+
+/// The fields among `foreign` that are nearest to the fields that the server refused (as in `spec.ports[1].name`): in the refused field,
+/// beside it, or beside what holds it. Those in `known` are left out; empty when there are no others.
+pub fn candidates(refused: &[&str], foreign: &[FieldPath], known: &[FieldPath]) -> Vec<FieldPath> {
+    let others: Vec<(&FieldPath, Vec<Part>)> =
+        foreign.iter().filter(|path| !known.contains(path)).map(|path| (path, parts_of_path(path))).collect();
+    let mut found: Vec<FieldPath> = Vec::new();
+    for field in refused {
+        let field = parts_of_text(field);
+        let nearest = (1..=field.len()).rev().find_map(|length| {
+            let above = field.get(..length)?;
+            let near = others.iter().filter(|(_, parts)| begins_with(parts, above));
+            Some(near.map(|(path, _)| (*path).clone()).collect::<Vec<_>>()).filter(|near| !near.is_empty())
+        });
+        found.extend(nearest.unwrap_or_default());
+    }
+    found.sort_by_cached_key(ToString::to_string);
+    found.dedup();
+    found
+}
+
+/// A step as far as two ways of writing a path agree: positions and keys of list items do not.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Field(String),
+    Item,
+}
+
+fn parts_of_path(path: &FieldPath) -> Vec<Part> {
+    let part = |step: &Step| match step {
+        Step::Field(name) => Part::Field(name.clone()),
+        Step::Index(_) | Step::Keys(_) | Step::Item(_) => Part::Item,
+    };
+    path.0.iter().map(part).collect()
+}
+
+/// Reads `spec.containers[0].env[2].valueFrom`; what is in brackets may be the key of a map as well.
+fn parts_of_text(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (position, piece) in text.split('[').enumerate() {
+        let names = if position == 0 {
+            piece
+        } else {
+            parts.push(Part::Item);
+            piece.split_once(']').map_or("", |(_, rest)| rest)
+        };
+        parts.extend(names.split('.').filter(|name| !name.is_empty()).map(|name| Part::Field(name.to_owned())));
+    }
+    parts
+}
+
+fn begins_with(path: &[Part], above: &[Part]) -> bool {
+    path.len() >= above.len() && path.iter().zip(above).all(|(one, other)| *other == Part::Item || one == other)
+}
+
+/// What `live` becomes when the fields at `removed` go and those of `desired` are put in; what we own and no longer desire goes too.
+pub fn target(live: &Value, desired: &Value, removed: &[FieldPath], field_manager: &str) -> Value {
+    let mut object = live.clone();
+    for path in removed.iter().chain(&no_longer_desired(live, desired, field_manager)) {
+        ownership::remove(&mut object, path);
+    }
+    compare::overlay(&object, desired)
+}
+
+/// Our fields that the manifest has dropped and nobody else owns.
+fn no_longer_desired(live: &Value, desired: &Value, field_manager: &str) -> Vec<FieldPath> {
+    let compare::Verdict::Differs(differences) = compare::in_sync(desired, live, field_manager) else {
+        return Vec::new();
+    };
+    let managers = Managers::of(live);
+    let only_ours = |path: &FieldPath| managers.owners(live, path).iter().all(|owner| owner.manager == field_manager);
+    differences
+        .into_iter()
+        .filter(|difference| difference.what == compare::What::NoLongerDesired && only_ours(&difference.path))
+        .map(|difference| difference.path)
+        .collect()
+}
+
+/// The JSON patch (RFC 6902) that makes `target` of `live`, and is refused with 409 when `live` has changed meanwhile.
+pub fn patch(live: &Value, target: &Value) -> Value {
+    let version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
+    let mut operations = vec![json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})];
+    let empty = Map::new();
+    let fields = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_object).cloned();
+    for prefix in ["/metadata", ""] {
+        let (live, target) = (fields(live, prefix), fields(target, prefix));
+        let (live, target) = (live.as_ref().unwrap_or(&empty), target.as_ref().unwrap_or(&empty));
+        let is_ours =
+            |name: &&String| !["metadata", "status", "resourceVersion", "managedFields"].contains(&name.as_str());
+        for (name, value) in target.iter().filter(|(name, _)| is_ours(name)) {
+            if live.get(name) != Some(value) {
+                operations.push(json!({"op": "add", "path": format!("{prefix}/{}", escaped(name)), "value": value}));
+            }
+        }
+        for name in live.keys().filter(is_ours).filter(|name| !target.contains_key(*name)) {
+            operations.push(json!({"op": "remove", "path": format!("{prefix}/{}", escaped(name))}));
+        }
+    }
+    Value::Array(operations)
+}
+
+/// The JSON patch that takes our entry of operation Update, which a patch leaves behind, out of `managedFields`; none when there is none.
+pub fn entry_patch(object: &Value, field_manager: &str) -> Option<Value> {
+    let entries = object.pointer("/metadata/managedFields")?.as_array()?;
+    let is_ours = |entry: &Value| {
+        entry.get("manager").and_then(Value::as_str) == Some(field_manager)
+            && entry.get("operation").and_then(Value::as_str) == Some("Update")
+            && entry.get("subresource").and_then(Value::as_str).is_none_or(str::is_empty)
+    };
+    let position = entries.iter().position(is_ours)?;
+    let version = object.pointer("/metadata/resourceVersion")?;
+    Some(json!([
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        {"op": "remove", "path": format!("/metadata/managedFields/{position}")},
+    ]))
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,259 @@
+//! Applying one object: the fewest requests that bring it to what is desired, within a policy.
+//!
+//! An object that is as desired costs no request, one that deviates costs one. Only what the server refuses is looked at more closely, and
+//! nothing is taken by force that was not seen before: such a request carries the resource version of the object that was looked at.
+
+use serde_json::Value;
+
+use super::outcome::{Action, Outcome};
+use super::plan::{self, Conflict, Subject};
+use super::policy::{Conflicts, DryRun, ForeignFields, Policy};
+use super::prepare::{self, Planner, Preview};
+use super::{blockers, plan::Planned};
+use crate::cluster::{Applied, ApplyParams, Cause, Cluster, Error};
+use crate::compare::{self, Foreign, Verdict};
+use crate::manifest::Manifest;
+use crate::path::FieldPath;
+
+/// How often an object is looked at again that others change at the same time.
+const MOST_LOOKS: usize = 4;
+
+/// Applies `manifest`, of which `live` was read; within `policy`.
+pub async fn apply_object(
+    cluster: &Cluster,
+    manifest: &Manifest,
+    live: &Result<Option<Value>, Error>,
+    policy: Policy,
+) -> Outcome {
+    let exact = policy.foreign == ForeignFields::Remove;
+    let planner = Planner { cluster, exact };
+    if policy.dry_run != DryRun::None {
+        return dry_run(planner, manifest, live, policy).await;
+    }
+    let mut task = Task { planner, manifest, policy, shown: None };
+    let mut live = match live {
+        Ok(live) => live.clone(),
+        // Who may not read may still write; what changes is unknown then.
+        Err(error) if error.is_forbidden() => return task.unread().await,
+        Err(error) => return Outcome::of(Action::Failed(error.clone())),
+    };
+    let mut outcome = task.look(live.as_ref()).await;
+    for _ in 1..MOST_LOOKS {
+        if !matches!(&outcome.action, Action::Failed(error) if error.is_stale())
+            || policy.conflicts == Conflicts::TakeSeen
+        {
+            break;
+        }
+        live = match cluster.get(&manifest.id).await {
+            Ok(live) => live,
+            Err(error) => return Outcome::of(Action::Failed(error)),
+        };
+        outcome = task.look(live.as_ref()).await;
+    }
+    outcome
+}
+
+async fn dry_run(
+    planner: Planner<'_>,
+    manifest: &Manifest,
+    live: &Result<Option<Value>, Error>,
+    policy: Policy,
+) -> Outcome {
+    if matches!(live, Ok(None)) && is_missing_namespace(manifest, policy) {
+        return Outcome::of(Action::Failed(Error::NamespaceMissing(manifest.id.name.clone())));
+    }
+    let planned: Planned = planner.plan(manifest, live).await;
+    Outcome::planned(planned, policy)
+}
+
+fn is_missing_namespace(manifest: &Manifest, policy: Policy) -> bool {
+    manifest.id.kind == "Namespace" && !policy.create_namespace
+}
+
+/// One object to apply.
+struct Task<'a> {
+    planner: Planner<'a>,
+    manifest: &'a Manifest,
+    policy: Policy,
+    /// The conflicts that were seen at the first look: no others are taken.
+    shown: Option<Vec<Conflict>>,
+}
+
+impl Task<'_> {
+    fn subject<'s>(&'s self, live: Option<&'s Value>) -> Subject<'s> {
+        self.planner.subject(self.manifest, live)
+    }
+
+    /// Applies the object as it is live now.
+    async fn look(&mut self, live: Option<&Value>) -> Outcome {
+        let Some(live) = live else { return self.create().await };
+        let subject = self.subject(Some(live));
+        let (foreign, exact) = (subject.foreign(), subject.is_exact());
+        match compare::in_sync(&self.manifest.object, live, self.planner.cluster.field_manager()) {
+            Verdict::Terminating => return Outcome::of(Action::Failed(prepare::terminating(self.manifest))),
+            Verdict::InSync if foreign.is_empty() || !exact => {
+                return Outcome { foreign, ..Outcome::of(Action::Unchanged) };
+            }
+            Verdict::InSync => {}
+            Verdict::Differs(_) if exact && !foreign.is_empty() => {}
+            Verdict::Differs(_) => {
+                let outcome = self.update(live).await;
+                return Outcome { foreign, ..outcome };
+            }
+        }
+        self.exactly(live, &foreign).await
+    }
+
+    async fn create(&self) -> Outcome {
+        if is_missing_namespace(self.manifest, self.policy) {
+            return Outcome::of(Action::Failed(Error::NamespaceMissing(self.manifest.id.name.clone())));
+        }
+        match self.send(&self.manifest.object, false).await {
+            // Somebody else created it at the same time.
+            Err(Error::Conflict(_)) => Outcome::of(Action::Failed(Error::stale("it was created by others meanwhile"))),
+            Err(error) => Outcome::of(Action::Failed(error)),
+            Ok(applied) => done(if applied.created { Action::Created } else { Action::Configured }, applied),
+        }
+    }
+
+    async fn unread(&self) -> Outcome {
+        match self.send(&self.manifest.object, false).await {
+            Err(error) => self.failed(None, error),
+            Ok(applied) => done(if applied.created { Action::Created } else { Action::Applied }, applied),
+        }
+    }
+
+    /// Sends what differs; looks more closely only at what the server refuses.
+    async fn update(&mut self, live: &Value) -> Outcome {
+        let seen = self.policy.conflicts == Conflicts::TakeSeen;
+        let object = pinned(&self.manifest.object, live, seen);
+        match self.send(&object, seen).await {
+            Ok(applied) => self.updated(live, applied),
+            Err(Error::Conflict(causes)) => self.conflicting(live, causes).await,
+            Err(refusal) => match self.planner.without_blockers(self.subject(Some(live)), refusal).await {
+                Ok(preview) => self.with_force(live, preview).await,
+                Err(error) => self.failed(Some(live), error),
+            },
+        }
+    }
+
+    async fn conflicting(&mut self, live: &Value, causes: Vec<Cause>) -> Outcome {
+        match self.planner.forced(self.subject(Some(live)), causes).await {
+            Ok(preview) => self.with_force(live, preview).await,
+            Err(error) => self.failed(Some(live), error),
+        }
+    }
+
+    /// Goes on with what needs force, if the policy and what was seen before allow it.
+    async fn with_force(&mut self, live: &Value, preview: Preview) -> Outcome {
+        let Preview { applied, causes, blockers } = preview;
+        let planned = if blockers.is_empty() {
+            self.subject(Some(live)).applied(applied, &causes)
+        } else {
+            self.subject(Some(live)).blocked(applied, &causes, &blockers)
+        };
+        if planned.changes().is_empty() && planned.blockers.is_empty() {
+            // As desired; whoever else owns it wrote it another way that means the same.
+            return Outcome { warnings: planned.warnings, ..Outcome::of(Action::Unchanged) };
+        }
+        let expected = match &self.shown {
+            Some(shown) => planned.conflicts.iter().all(|conflict| shown.iter().any(|known| known.is_same(conflict))),
+            None => true,
+        };
+        if self.policy.conflicts == Conflicts::Refuse || !expected {
+            let refusing = Policy { conflicts: Conflicts::Refuse, ..self.policy };
+            return Outcome::planned(planned, refusing);
+        }
+        self.shown = Some(planned.conflicts.clone());
+        let written = if blockers.is_empty() {
+            self.send(&pinned(&self.manifest.object, live, true), true).await
+        } else {
+            self.rewrite(live, &blockers).await
+        };
+        match written {
+            Ok(applied) => {
+                Outcome { conflicts: planned.conflicts, blockers: planned.blockers, ..self.updated(live, applied) }
+            }
+            Err(error) => self.failed(Some(live), error),
+        }
+    }
+
+    /// Removes what others added, and puts in what is ours.
+    async fn exactly(&mut self, live: &Value, foreign: &[Foreign]) -> Outcome {
+        let is_applied =
+            |field: &&Foreign| field.owners.iter().any(|owner| owner.operation == crate::ownership::Operation::Apply);
+        let applied: Vec<Foreign> = foreign.iter().filter(is_applied).cloned().collect();
+        if self.policy.conflicts == Conflicts::Refuse && !applied.is_empty() {
+            return Outcome { blockers: applied, ..Outcome::of(Action::Blocked) };
+        }
+        let planned = self.planner.plan(self.manifest, &Ok(Some(live.clone()))).await;
+        let refused = self.policy.conflicts == Conflicts::Refuse && !planned.conflicts.is_empty();
+        if refused || planned.error().is_some() {
+            return Outcome::planned(planned, self.policy);
+        }
+        let paths: Vec<FieldPath> = foreign.iter().map(|field| field.path.clone()).collect();
+        match self.rewrite(live, &paths).await {
+            Ok(applied) => {
+                let removed = foreign.to_vec();
+                Outcome { conflicts: planned.conflicts, blockers: removed, ..self.updated(live, applied) }
+            }
+            Err(error) => self.failed(Some(live), error),
+        }
+    }
+
+    /// Writes the object without the fields at `removed` and with ours in one request, then records ownership as an apply does.
+    async fn rewrite(&self, live: &Value, removed: &[FieldPath]) -> Result<Applied, Error> {
+        let Manifest { id, object, .. } = self.manifest;
+        let cluster = self.planner.cluster;
+        let manager = cluster.field_manager();
+        let target = blockers::target(live, object, removed, manager);
+        let mut written = cluster.json_patch(id, &blockers::patch(live, &target), false).await?;
+        if compare::in_sync(object, &written.object, manager) != Verdict::InSync {
+            let applied = self.send(&pinned(object, &written.object, true), true).await?;
+            written = Applied { warnings: [written.warnings, applied.warnings].concat(), ..applied };
+        }
+        if let Some(patch) = blockers::entry_patch(&written.object, manager) {
+            written.object = cluster.json_patch(id, &patch, false).await?.object;
+        }
+        Ok(written)
+    }
+
+    async fn send(&self, object: &Value, force: bool) -> Result<Applied, Error> {
+        self.planner.cluster.apply(&self.manifest.id, object, ApplyParams { force, dry_run: false }).await
+    }
+
+    fn updated(&self, live: &Value, applied: Applied) -> Outcome {
+        let version = |object: &Value| object.pointer("/metadata/resourceVersion").cloned();
+        if version(live) == version(&applied.object) {
+            return done(Action::Unchanged, applied);
+        }
+        let comparison = compare::compare(Some(live), &applied.object, self.planner.cluster.field_manager());
+        Outcome { released: comparison.released, ..done(Action::Configured, applied) }
+    }
+
+    fn failed(&self, live: Option<&Value>, error: Error) -> Outcome {
+        let conflicts = match &error {
+            Error::Conflict(causes) => plan::conflicts(causes, live, &self.manifest.object),
+            _ => Vec::new(),
+        };
+        Outcome { conflicts, ..Outcome::of(Action::Failed(error)) }
+    }
+}
+
+fn done(action: Action, applied: Applied) -> Outcome {
+    Outcome { warnings: applied.warnings, object: Some(applied.object), ..Outcome::of(action) }
+}
+
+/// `object` for this very live object: never creates it anew, and with `version` only as it was seen.
+fn pinned(object: &Value, live: &Value, version: bool) -> Value {
+    let mut object = object.clone();
+    let names: &[&str] = if version { &["uid", "resourceVersion"] } else { &["uid"] };
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for name in names {
+            if let Some(value) = live.get("metadata").and_then(|metadata| metadata.get(*name)) {
+                metadata.insert((*name).to_owned(), value.clone());
+            }
+        }
+    }
+    object
+}

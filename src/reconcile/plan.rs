@@ -1,0 +1,256 @@
+//! What is to be done about each object, and why: the value that `diff` prints and that `apply` and `watch` execute.
+//!
+//! Takes a manifest, its live object and the server's answers, gives one [`Planned`] an object. The values of Secrets are masked here, so that
+//! no printer can forget. Pure.
+
+use serde_json::Value;
+
+use crate::cluster::{Applied, Cause, Error};
+use crate::compare::{self, Change, Comparison, Foreign};
+use crate::manifest::{Manifest, ObjectId};
+use crate::mask;
+use crate::ownership::{self, Managers, Owner};
+use crate::path::FieldPath;
+
+/// What is to be done about one object.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The object.
+    pub id: ObjectId,
+    /// The template or file that it comes from.
+    pub source: String,
+    /// What is to be done.
+    pub state: State,
+    /// The live object beside the one that an apply makes of it; none when nothing could be compared.
+    pub comparison: Option<Comparison>,
+    /// Who owns what of the live object.
+    pub managers: Managers,
+    /// The fields that others own with other values: an apply needs force for them.
+    pub conflicts: Vec<Conflict>,
+    /// The same as the server said it.
+    pub causes: Vec<Cause>,
+    /// What others set beside our fields so that the server refuses both together: an apply with force removes it.
+    pub blockers: Vec<Foreign>,
+    /// Live fields that others set and the manifest does not have.
+    pub foreign: Vec<Foreign>,
+    /// The server's warnings, and what of the object's ownership cannot be read.
+    pub warnings: Vec<String>,
+}
+
+/// What is to be done about an object.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// Nothing: it is as desired.
+    InSync,
+    /// To create it.
+    Missing,
+    /// To create it, which the server could not check yet, and why.
+    Unchecked(Error),
+    /// To change it.
+    Differs,
+    /// To change it once the blockers are removed.
+    Blocked,
+    /// Only deleting and creating it again would do: immutable fields differ.
+    NeedsRecreate(Error),
+    /// Not known: it cannot be read or compared.
+    Unknown(Error),
+}
+
+/// A field that another manager owns with another value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict {
+    /// Where.
+    pub path: FieldPath,
+    /// Who owns it.
+    pub owners: Vec<Owner>,
+    /// What is live.
+    pub live: Option<Value>,
+    /// What the manifest has.
+    pub desired: Option<Value>,
+}
+
+impl Conflict {
+    /// Whether `other` is a conflict over the same field with the same managers.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let managers =
+            |conflict: &Self| -> Vec<String> { conflict.owners.iter().map(|owner| owner.manager.clone()).collect() };
+        self.path == other.path && managers(self) == managers(other)
+    }
+}
+
+impl Planned {
+    /// Whether an apply would write something.
+    pub fn deviates(&self) -> bool {
+        matches!(self.state, State::Missing | State::Unchecked(_) | State::Differs | State::Blocked)
+    }
+
+    /// Why the object could not be compared, if so.
+    pub fn error(&self) -> Option<&Error> {
+        match &self.state {
+            State::NeedsRecreate(error) | State::Unknown(error) => Some(error),
+            State::InSync | State::Missing | State::Unchecked(_) | State::Differs | State::Blocked => None,
+        }
+    }
+
+    /// The values that would change.
+    pub fn changes(&self) -> &[Change] {
+        self.comparison.as_ref().map_or(&[], |comparison| &comparison.changes)
+    }
+}
+
+/// One object to plan for: what is desired, and what is live of it.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// What is desired.
+    pub manifest: &'a Manifest,
+    /// What is live.
+    pub live: Option<&'a Value>,
+    /// Our field manager.
+    pub field_manager: &'a str,
+    /// Whether fields of others are to be removed.
+    pub exact: bool,
+}
+
+impl Subject<'_> {
+    /// The plan for an object that is as desired, foreign fields aside.
+    pub fn in_sync(self) -> Planned {
+        self.compared(self.live.unwrap_or(&Value::Null), &[], &[], Vec::new())
+    }
+
+    /// The plan after a dry run: what the server made of the object, and with which managers it saw a conflict.
+    pub fn applied(self, applied: Applied, causes: &[Cause]) -> Planned {
+        self.compared(&applied.object, causes, &[], applied.warnings)
+    }
+
+    /// The plan for an object of which the fields at `blockers` must be removed before `applied` can come of it.
+    pub fn blocked(self, applied: Applied, causes: &[Cause], blockers: &[FieldPath]) -> Planned {
+        let mut planned = self.compared(&applied.object, causes, blockers, applied.warnings);
+        planned.state = State::Blocked;
+        planned
+    }
+
+    /// The plan for an object that could not be compared.
+    pub fn failed(self, error: Error) -> Planned {
+        let (comparison, state) = match (&error, error.immutable_fields()) {
+            (_, Some(fields)) => (Some(self.immutable(fields)), State::NeedsRecreate(error)),
+            (Error::NamespaceMissing(_), None) if self.live.is_none() => {
+                (Some(self.compare(&self.manifest.object)), State::Unchecked(error))
+            }
+            _ => (None, State::Unknown(error)),
+        };
+        Planned { comparison, ..self.planned(state) }
+    }
+
+    /// The live fields that others set and the manifest does not have; the values of a Secret are masked.
+    pub fn foreign(self) -> Vec<Foreign> {
+        let Some(live) = self.live else { return Vec::new() };
+        let (live, desired) = mask::pair(live, &self.manifest.object);
+        compare::foreign(&desired, &live, self.field_manager)
+    }
+
+    /// Whether fields of others are to be removed; on a namespace they belong to those that use it, as for the operator.
+    pub fn is_exact(self) -> bool {
+        self.exact && self.manifest.id.kind != "Namespace"
+    }
+
+    fn planned(self, state: State) -> Planned {
+        let managers = self.live.map(Managers::of).unwrap_or_default();
+        Planned {
+            id: self.manifest.id.clone(),
+            source: self.manifest.source.clone(),
+            state,
+            comparison: None,
+            conflicts: Vec::new(),
+            causes: Vec::new(),
+            blockers: Vec::new(),
+            foreign: self.foreign(),
+            warnings: managers.unreadable.iter().map(|entry| format!("{entry}; its fields are unknown")).collect(),
+            managers,
+        }
+    }
+
+    fn compared(self, applied: &Value, causes: &[Cause], blockers: &[FieldPath], warnings: Vec<String>) -> Planned {
+        let mut planned = self.planned(State::InSync);
+        planned.blockers = planned.foreign.iter().filter(|field| blockers.contains(&field.path)).cloned().collect();
+        planned.foreign.retain(|field| !blockers.contains(&field.path));
+        let mut desired = applied.clone();
+        if self.is_exact() {
+            for field in std::mem::take(&mut planned.foreign) {
+                ownership::remove(&mut desired, &field.path);
+            }
+        }
+        let comparison = self.compare(&desired);
+        planned.causes = causes.to_vec();
+        planned.conflicts = conflicts(causes, self.live, &self.manifest.object);
+        // Another way of writing the same is no conflict that anybody needs to decide.
+        planned.conflicts.retain(|conflict| comparison.touches(&conflict.path));
+        planned.state = match (self.live, comparison.unchanged()) {
+            (None, _) => State::Missing,
+            (Some(_), true) => State::InSync,
+            (Some(_), false) => State::Differs,
+        };
+        planned.warnings.extend(warnings);
+        planned.comparison = Some(comparison);
+        planned
+    }
+
+    fn compare(self, desired: &Value) -> Comparison {
+        let nothing = Value::Null;
+        let (live, desired) = mask::pair(self.live.unwrap_or(&nothing), desired);
+        compare::compare(self.live.map(|_| live.as_ref()), &desired, self.field_manager)
+    }
+
+    /// What is known of an object whose immutable `fields` differ: these fields alone.
+    fn immutable(self, fields: &[String]) -> Comparison {
+        let mut comparison = self.compare(self.live.unwrap_or(&Value::Null));
+        let nothing = Value::Null;
+        let (live, desired) = mask::pair(self.live.unwrap_or(&nothing), &self.manifest.object);
+        let managers = Managers::of(&live);
+        let change = |field: &String| {
+            let field = format!(".{field}");
+            let path = ownership::resolve(&field, &live).or_else(|| ownership::resolve(&field, &desired))?;
+            let value = |object| ownership::value_at(object, &path).cloned();
+            Some(Change { live: value(&live), desired: value(&desired), owners: managers.owners(&live, &path), path })
+        };
+        comparison.changes = fields.iter().filter_map(change).collect();
+        comparison
+    }
+}
+
+/// Names the fields of a 409 by path, owner and values; the values of a Secret are masked.
+pub fn conflicts(causes: &[Cause], live: Option<&Value>, desired: &Value) -> Vec<Conflict> {
+    let nothing = Value::Null;
+    let (live, desired) = mask::pair(live.unwrap_or(&nothing), desired);
+    let (live, desired) = (live.as_ref(), desired.as_ref());
+    let managers = Managers::of(live);
+    let conflict = |cause: &Cause| {
+        let found = ownership::resolve(&cause.field, live).or_else(|| ownership::resolve(&cause.field, desired));
+        let path = found.unwrap_or_else(|| FieldPath::default().field(cause.field.trim_start_matches('.')));
+        let claimant = ownership::claimant(&cause.message);
+        let mut owners = managers.owners(live, &path);
+        owners.retain(|owner| claimant.as_ref().is_none_or(|claimant| claimant.manager == owner.manager));
+        if owners.is_empty() {
+            owners.extend(claimant);
+        }
+        Conflict {
+            live: ownership::value_at(live, &path).cloned(),
+            desired: ownership::value_at(desired, &path).cloned(),
+            owners,
+            path,
+        }
+    };
+    let mut conflicts: Vec<Conflict> = Vec::new();
+    // The server has one cause for each owner of a field.
+    for conflict in causes.iter().map(conflict) {
+        match conflicts.iter_mut().find(|known| known.path == conflict.path) {
+            Some(known) => known.owners.extend(conflict.owners),
+            None => conflicts.push(conflict),
+        }
+    }
+    conflicts.sort_by_cached_key(|conflict| conflict.path.to_string());
+    for conflict in &mut conflicts {
+        conflict.owners.sort();
+        conflict.owners.dedup();
+    }
+    conflicts
+}
