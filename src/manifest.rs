@@ -84,9 +84,21 @@ pub struct Manifest {
     pub source: String,
 }
 
+impl Manifest {
+    /// Whether this is the custom resource definition of the kind of `id`.
+    pub fn defines(&self, id: &ObjectId) -> bool {
+        let text = |pointer| self.object.pointer(pointer).and_then(Value::as_str);
+        self.id.kind == "CustomResourceDefinition"
+            && text("/spec/group") == Some(id.group())
+            && text("/spec/names/kind") == Some(&id.kind)
+    }
+}
+
 /// The place of a kind in the order of applying: what others need comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
+    /// Custom resource definitions: without them their kinds are not served.
+    Definitions,
     /// The namespace, with the pod-security labels that the pods need.
     Namespace,
     /// RBAC and SCC: what the pods may do.
@@ -105,6 +117,7 @@ impl Stage {
     /// The stage of `kind`.
     pub fn of(kind: &str) -> Self {
         match kind {
+            "CustomResourceDefinition" => Self::Definitions,
             "Namespace" => Self::Namespace,
             "ServiceAccount"
             | "Role"

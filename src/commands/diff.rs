@@ -95,7 +95,9 @@ async fn compare(args: &DiffArgs, cluster: &Cluster, manifests: &[Manifest], ui:
     let planner = Planner { cluster, exact: args.exact };
     let mut report = Report::new(args.format(), ui);
     let mut plans = stream::iter(manifests)
-        .map(|manifest| async move { planner.plan(manifest, &cluster.get(&manifest.id).await).await })
+        .map(|manifest| async move {
+            planner.plan(manifest, &cluster.get(&manifest.id).await).await.after_definitions(manifests)
+        })
         .buffered(IN_FLIGHT);
     let mut exit = Exit::Done;
     while let Some(planned) = plans.next().await {

@@ -34,6 +34,7 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
         .flat_map(|entry| entry.fields.paths())
         .filter(|path| !path.0.is_empty() && !bookkeeping::is_bookkeeping(path) && !is_finalizer(path))
         .filter_map(|path| first_absent(desired, &path))
+        .filter(|path| !is_key_of_item(path))
         .filter(|path| ours.is_none_or(|ours| !owns(&ours.fields, path)))
         .collect();
     // What changes what runs, or who may do what, before labels and annotations.
@@ -51,6 +52,11 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
 
 fn is_metadata(path: &FieldPath) -> bool {
     path.0.iter().any(|step| matches!(step, Step::Field(name) if name == "metadata"))
+}
+
+/// A key of an item that the manifest has, and that the server fills in there.
+fn is_key_of_item(path: &FieldPath) -> bool {
+    matches!(path.0.as_slice(), [.., Step::Keys(keys), Step::Field(name)] if keys.contains_key(name))
 }
 
 /// A finalizer is a promise of the controller that set it, and nobody else's to remove.

@@ -19,16 +19,15 @@ pub fn refused_fields(error: &Error) -> Option<Vec<&str>> {
 }
 
 /// The fields among `foreign` that are nearest to the fields that the server refused (as in `spec.ports[1].name`): in the refused field,
-/// beside it, or beside what holds it. Those in `known` are left out; empty when there are no others.
-pub fn candidates(refused: &[&str], foreign: &[FieldPath], known: &[FieldPath]) -> Vec<FieldPath> {
-    let others: Vec<(&FieldPath, Vec<Part>)> =
-        foreign.iter().filter(|path| !known.contains(path)).map(|path| (path, parts_of_path(path))).collect();
+/// beside it, or beside what holds it. A first guess: some causes name a field far away from what is in the way.
+pub fn nearest(refused: &[&str], foreign: &[FieldPath]) -> Vec<FieldPath> {
+    let foreign: Vec<(&FieldPath, Vec<Part>)> = foreign.iter().map(|path| (path, parts_of_path(path))).collect();
     let mut found: Vec<FieldPath> = Vec::new();
     for field in refused {
         let field = parts_of_text(field);
         let nearest = (1..=field.len()).rev().find_map(|length| {
             let above = field.get(..length)?;
-            let near = others.iter().filter(|(_, parts)| begins_with(parts, above));
+            let near = foreign.iter().filter(|(_, parts)| begins_with(parts, above));
             Some(near.map(|(path, _)| (*path).clone()).collect::<Vec<_>>()).filter(|near| !near.is_empty())
         });
         found.extend(nearest.unwrap_or_default());
@@ -70,6 +69,15 @@ fn parts_of_text(text: &str) -> Vec<Part> {
 
 fn begins_with(path: &[Part], above: &[Part]) -> bool {
     path.len() >= above.len() && path.iter().zip(above).all(|(one, other)| *other == Part::Item || one == other)
+}
+
+/// The paths of the keys of a map that others filled; empty for every other value. A struct that is one choice of several, such as the source
+/// of a volume, cannot be told from a map here: the server refuses what is left of it.
+pub fn keys_of_map(live: &Value, path: &FieldPath) -> Vec<FieldPath> {
+    let managers = Managers::of(live);
+    let is_map = managers.sets().any(|set| set.at(path).is_some_and(|set| !set.fields().is_empty()));
+    let keys = ownership::value_at(live, path).filter(|_| is_map).and_then(Value::as_object);
+    keys.into_iter().flatten().map(|(name, _)| path.field(name)).collect()
 }
 
 /// What `live` becomes when the fields at `removed` go and those of `desired` are put in; what we own and no longer desire goes too.

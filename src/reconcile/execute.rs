@@ -1,5 +1,7 @@
 //! Executes the plan of all objects, stage by stage: what others need comes first, one object's failure holds up only what depends on it.
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use futures_util::stream;
 use serde_json::Value;
@@ -13,6 +15,10 @@ use crate::cluster::{Cluster, Error};
 use crate::config::Lifecycle;
 use crate::manifest::{Manifest, ObjectId, Stage};
 use crate::signals::Stop;
+
+/// How long, and how often, an object waits for its kind to be served once that was defined.
+const DEFINITION_WAIT: Duration = Duration::from_millis(200);
+const MOST_WAITS: usize = 50;
 
 /// The Config that owns the objects.
 #[derive(Clone, Debug)]
@@ -53,7 +59,17 @@ impl Execution<'_> {
                     if let Some(reason) = held_up.holds_up(manifest) {
                         return Some((manifest, Outcome::of(Action::Skipped(reason))));
                     }
-                    let live = live.get(&manifest.id).unwrap_or(&NOTHING);
+                    let mut live = live.get(&manifest.id).unwrap_or(&NOTHING);
+                    let defined = match live {
+                        Err(Error::NotServed { .. }) if manifests.iter().any(|other| other.defines(&manifest.id)) => {
+                            if self.policy.dry_run != DryRun::None {
+                                return Some((manifest, Outcome::of(Action::Created)));
+                            }
+                            Some(self.once_served(manifest).await)
+                        }
+                        _ => None,
+                    };
+                    live = defined.as_ref().unwrap_or(live);
                     if let (Some(error), Ok(None)) = (gone, live) {
                         return Some((manifest, Outcome::of(Action::Failed(error.clone()))));
                     }
@@ -75,6 +91,19 @@ impl Execution<'_> {
                 return;
             }
         }
+    }
+
+    /// Reads an object whose kind this very run has defined: the server serves it a moment later.
+    async fn once_served(self, manifest: &Manifest) -> Result<Option<Value>, Error> {
+        let mut live = self.cluster.get(&manifest.id).await;
+        for _ in 0..MOST_WAITS {
+            if !matches!(live, Err(Error::NotServed { .. })) {
+                break;
+            }
+            tokio::time::sleep(DEFINITION_WAIT).await;
+            live = self.cluster.get(&manifest.id).await;
+        }
+        live
     }
 
     /// Looks again before objects are created: with the uid of a Config that is gone they would be deleted at once.

@@ -80,15 +80,18 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn subject<'s>(&'s self, live: Option<&'s Value>) -> Subject<'s> {
-        self.planner.subject(self.manifest, live)
+    /// The object as ownership shows it; only to remove what others added exactly, the server is asked which of it are defaults.
+    async fn subject<'s>(&'s self, live: Option<&'s Value>) -> Subject<'s> {
+        if self.planner.exact {
+            return self.planner.subject(self.manifest, live).await;
+        }
+        Subject::new(self.manifest, live, self.planner.cluster.field_manager(), false)
     }
 
     /// Applies the object as it is live now.
     async fn look(&mut self, live: Option<&Value>) -> Outcome {
         let Some(live) = live else { return self.create().await };
-        let subject = self.subject(Some(live));
-        let (foreign, exact) = (subject.foreign(), subject.is_exact());
+        let Subject { foreign, exact, .. } = self.subject(Some(live)).await;
         match compare::in_sync(&self.manifest.object, live, self.planner.cluster.field_manager()) {
             Verdict::Terminating => return Outcome::of(Action::Failed(prepare::terminating(self.manifest))),
             Verdict::InSync if foreign.is_empty() || !exact => {
@@ -130,7 +133,7 @@ impl Task<'_> {
         match self.send(&object, seen).await {
             Ok(applied) => self.updated(live, applied),
             Err(Error::Conflict(causes)) => self.conflicting(live, causes).await,
-            Err(refusal) => match self.planner.without_blockers(self.subject(Some(live)), refusal).await {
+            Err(refusal) => match self.planner.without_blockers(&self.subject(Some(live)).await, refusal).await {
                 Ok(preview) => self.with_force(live, preview).await,
                 Err(error) => self.failed(Some(live), error),
             },
@@ -138,7 +141,7 @@ impl Task<'_> {
     }
 
     async fn conflicting(&mut self, live: &Value, causes: Vec<Cause>) -> Outcome {
-        match self.planner.forced(self.subject(Some(live)), causes).await {
+        match self.planner.forced(&self.subject(Some(live)).await, causes).await {
             Ok(preview) => self.with_force(live, preview).await,
             Err(error) => self.failed(Some(live), error),
         }
@@ -147,10 +150,11 @@ impl Task<'_> {
     /// Goes on with what needs force, if the policy and what was seen before allow it.
     async fn with_force(&mut self, live: &Value, preview: Preview) -> Outcome {
         let Preview { applied, causes, blockers } = preview;
+        let subject = self.subject(Some(live)).await;
         let planned = if blockers.is_empty() {
-            self.subject(Some(live)).applied(applied, &causes)
+            subject.applied(applied, &causes)
         } else {
-            self.subject(Some(live)).blocked(applied, &causes, &blockers)
+            subject.blocked(applied, &causes, &blockers)
         };
         if planned.changes().is_empty() && planned.blockers.is_empty() {
             // As desired; whoever else owns it wrote it another way that means the same.

@@ -74,7 +74,7 @@ impl Conflict {
     pub fn is_same(&self, other: &Self) -> bool {
         let managers =
             |conflict: &Self| -> Vec<String> { conflict.owners.iter().map(|owner| owner.manager.clone()).collect() };
-        self.path == other.path && managers(self) == managers(other)
+        self.path == other.path && managers(&self) == managers(other)
     }
 }
 
@@ -82,6 +82,17 @@ impl Planned {
     /// Whether an apply would write something.
     pub fn deviates(&self) -> bool {
         matches!(self.state, State::Missing | State::Unchecked(_) | State::Differs | State::Blocked)
+    }
+
+    /// Takes an object whose kind is defined by another of `manifests` as one to create: until then the server does not know the kind.
+    #[must_use]
+    pub fn after_definitions(mut self, manifests: &[Manifest]) -> Self {
+        if let State::Unknown(error @ Error::NotServed { .. }) = &self.state
+            && manifests.iter().any(|manifest| manifest.defines(&self.id))
+        {
+            self.state = State::Unchecked(error.clone());
+        }
+        self
     }
 
     /// Why the object could not be compared, if so.
@@ -99,7 +110,7 @@ impl Planned {
 }
 
 /// One object to plan for: what is desired, and what is live of it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Subject<'a> {
     /// What is desired.
     pub manifest: &'a Manifest,
@@ -107,30 +118,42 @@ pub struct Subject<'a> {
     pub live: Option<&'a Value>,
     /// Our field manager.
     pub field_manager: &'a str,
-    /// Whether fields of others are to be removed.
+    /// The live fields that others set and the manifest does not have; the values of a Secret are masked.
+    pub foreign: Vec<Foreign>,
+    /// Whether they are to be removed; on a namespace they belong to those that use it, as for the operator.
     pub exact: bool,
 }
 
-impl Subject<'_> {
+impl<'a> Subject<'a> {
+    /// Reads from the ownership of `live` what others set.
+    pub fn new(manifest: &'a Manifest, live: Option<&'a Value>, field_manager: &'a str, exact: bool) -> Self {
+        let foreign = live.map(|live| {
+            let (live, desired) = mask::pair(live, &manifest.object);
+            compare::foreign(&desired, &live, field_manager)
+        });
+        let exact = exact && manifest.id.kind != "Namespace";
+        Self { manifest, live, field_manager, foreign: foreign.unwrap_or_default(), exact }
+    }
+
     /// The plan for an object that is as desired, foreign fields aside.
-    pub fn in_sync(self) -> Planned {
+    pub fn in_sync(&self) -> Planned {
         self.compared(self.live.unwrap_or(&Value::Null), &[], &[], Vec::new())
     }
 
     /// The plan after a dry run: what the server made of the object, and with which managers it saw a conflict.
-    pub fn applied(self, applied: Applied, causes: &[Cause]) -> Planned {
+    pub fn applied(&self, applied: Applied, causes: &[Cause]) -> Planned {
         self.compared(&applied.object, causes, &[], applied.warnings)
     }
 
     /// The plan for an object of which the fields at `blockers` must be removed before `applied` can come of it.
-    pub fn blocked(self, applied: Applied, causes: &[Cause], blockers: &[FieldPath]) -> Planned {
+    pub fn blocked(&self, applied: Applied, causes: &[Cause], blockers: &[FieldPath]) -> Planned {
         let mut planned = self.compared(&applied.object, causes, blockers, applied.warnings);
         planned.state = State::Blocked;
         planned
     }
 
     /// The plan for an object that could not be compared.
-    pub fn failed(self, error: Error) -> Planned {
+    pub fn failed(&self, error: Error) -> Planned {
         let (comparison, state) = match (&error, error.immutable_fields()) {
             (_, Some(fields)) => (Some(self.immutable(fields)), State::NeedsRecreate(error)),
             (Error::NamespaceMissing(_), None) if self.live.is_none() => {
@@ -141,19 +164,7 @@ impl Subject<'_> {
         Planned { comparison, ..self.planned(state) }
     }
 
-    /// The live fields that others set and the manifest does not have; the values of a Secret are masked.
-    pub fn foreign(self) -> Vec<Foreign> {
-        let Some(live) = self.live else { return Vec::new() };
-        let (live, desired) = mask::pair(live, &self.manifest.object);
-        compare::foreign(&desired, &live, self.field_manager)
-    }
-
-    /// Whether fields of others are to be removed; on a namespace they belong to those that use it, as for the operator.
-    pub fn is_exact(self) -> bool {
-        self.exact && self.manifest.id.kind != "Namespace"
-    }
-
-    fn planned(self, state: State) -> Planned {
+    fn planned(&self, state: State) -> Planned {
         let managers = self.live.map(Managers::of).unwrap_or_default();
         Planned {
             id: self.manifest.id.clone(),
@@ -163,18 +174,17 @@ impl Subject<'_> {
             conflicts: Vec::new(),
             causes: Vec::new(),
             blockers: Vec::new(),
-            foreign: self.foreign(),
+            foreign: self.foreign.clone(),
             warnings: managers.unreadable.iter().map(|entry| format!("{entry}; its fields are unknown")).collect(),
             managers,
         }
     }
 
-    fn compared(self, applied: &Value, causes: &[Cause], blockers: &[FieldPath], warnings: Vec<String>) -> Planned {
+    fn compared(&self, applied: &Value, causes: &[Cause], blockers: &[FieldPath], warnings: Vec<String>) -> Planned {
         let mut planned = self.planned(State::InSync);
-        planned.blockers = planned.foreign.iter().filter(|field| blockers.contains(&field.path)).cloned().collect();
-        planned.foreign.retain(|field| !blockers.contains(&field.path));
+        (planned.blockers, planned.foreign) = self.split(planned.foreign, blockers);
         let mut desired = applied.clone();
-        if self.is_exact() {
+        if self.exact {
             for field in std::mem::take(&mut planned.foreign) {
                 ownership::remove(&mut desired, &field.path);
             }
@@ -194,14 +204,32 @@ impl Subject<'_> {
         planned
     }
 
-    fn compare(self, desired: &Value) -> Comparison {
+    /// Parts the foreign fields into `blockers` and all others; a map of which only some keys block is taken apart.
+    fn split(&self, foreign: Vec<Foreign>, blockers: &[FieldPath]) -> (Vec<Foreign>, Vec<Foreign>) {
+        let nothing = Value::Null;
+        let (live, _) = mask::pair(self.live.unwrap_or(&nothing), &self.manifest.object);
+        let managers = Managers::of(&live);
+        let key = |map: &Foreign, (name, value): (&String, &Value)| {
+            let path = map.path.field(name);
+            Foreign { owners: managers.owners(&live, &path), value: value.clone(), path }
+        };
+        let apart = |field: Foreign| match field.value.as_object() {
+            Some(map) if blockers.iter().any(|path| field.path != *path && field.path.contains(path)) => {
+                map.iter().map(|entry| key(&field, entry)).collect()
+            }
+            _ => vec![field],
+        };
+        foreign.into_iter().flat_map(apart).partition(|field| blockers.contains(&field.path))
+    }
+
+    fn compare(&self, desired: &Value) -> Comparison {
         let nothing = Value::Null;
         let (live, desired) = mask::pair(self.live.unwrap_or(&nothing), desired);
         compare::compare(self.live.map(|_| live.as_ref()), &desired, self.field_manager)
     }
 
     /// What is known of an object whose immutable `fields` differ: these fields alone.
-    fn immutable(self, fields: &[String]) -> Comparison {
+    fn immutable(&self, fields: &[String]) -> Comparison {
         let mut comparison = self.compare(self.live.unwrap_or(&Value::Null));
         let nothing = Value::Null;
         let (live, desired) = mask::pair(self.live.unwrap_or(&nothing), &self.manifest.object);

@@ -7,12 +7,10 @@ use serde_json::Value;
 use super::blockers;
 use super::plan::{Planned, Subject};
 use crate::cluster::{Applied, ApplyParams, Cause, Cluster, Error};
-use crate::compare::{self, Verdict};
+use crate::compare::{self, Foreign, Verdict};
 use crate::manifest::Manifest;
+use crate::ownership;
 use crate::path::FieldPath;
-
-/// How often more fields are taken into account, after the server has refused the object without the first ones.
-const MOST_ROUNDS: usize = 8;
 
 /// Plans for single objects of one cluster.
 #[derive(Clone, Copy)]
@@ -35,14 +33,14 @@ pub(super) struct Preview {
 impl Planner<'_> {
     /// Plans for `manifest`, of which `live` was read.
     pub async fn plan(self, manifest: &Manifest, live: &Result<Option<Value>, Error>) -> Planned {
-        let subject = self.subject(manifest, live.as_ref().ok().and_then(Option::as_ref));
+        let subject = self.subject(manifest, live.as_ref().ok().and_then(Option::as_ref)).await;
         match live {
             Err(error) => subject.failed(error.clone()),
             Ok(Some(live)) if compare::is_terminating(live) => subject.failed(terminating(manifest)),
             Ok(Some(live)) if compare::in_sync(&manifest.object, live, subject.field_manager) == Verdict::InSync => {
                 subject.in_sync()
             }
-            Ok(_) => match self.preview(subject).await {
+            Ok(_) => match self.preview(&subject).await {
                 Ok(Preview { applied, causes, blockers }) if blockers.is_empty() => subject.applied(applied, &causes),
                 Ok(Preview { applied, causes, blockers }) => subject.blocked(applied, &causes, &blockers),
                 Err(error) => subject.failed(error),
@@ -50,12 +48,23 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn subject<'s>(&'s self, manifest: &'s Manifest, live: Option<&'s Value>) -> Subject<'s> {
-        Subject { manifest, live, field_manager: self.cluster.field_manager(), exact: self.exact }
+    /// What is desired and live of one object. The server is asked which foreign fields are its own defaults: those that come back when
+    /// they are removed, though somebody has sent them, too.
+    pub(super) async fn subject<'s>(&'s self, manifest: &'s Manifest, live: Option<&'s Value>) -> Subject<'s> {
+        let mut subject = Subject::new(manifest, live, self.cluster.field_manager(), self.exact);
+        let Some(live) = live.filter(|live| !subject.foreign.is_empty() && !compare::is_terminating(live)) else {
+            return subject;
+        };
+        let paths: Vec<FieldPath> = subject.foreign.iter().map(|field| field.path.clone()).collect();
+        if let Ok(applied) = self.without(&subject, live, &paths).await {
+            let value = |object, field: &Foreign| ownership::value_at(object, &field.path).cloned();
+            subject.foreign.retain(|field| value(&applied.object, field) != value(live, field));
+        }
+        subject
     }
 
     /// An unforced dry run says what conflicts, a forced one then what the object becomes.
-    async fn preview(self, subject: Subject<'_>) -> Result<Preview, Error> {
+    async fn preview(self, subject: &Subject<'_>) -> Result<Preview, Error> {
         let Manifest { id, object, .. } = subject.manifest;
         let params = ApplyParams { dry_run: true, ..ApplyParams::default() };
         match self.cluster.apply(id, object, params).await {
@@ -66,7 +75,7 @@ impl Planner<'_> {
     }
 
     /// A forced dry run, once `causes` are known.
-    pub(super) async fn forced(self, subject: Subject<'_>, causes: Vec<Cause>) -> Result<Preview, Error> {
+    pub(super) async fn forced(self, subject: &Subject<'_>, causes: Vec<Cause>) -> Result<Preview, Error> {
         let Manifest { id, object, .. } = subject.manifest;
         let params = ApplyParams { dry_run: true, force: true };
         match self.cluster.apply(id, object, params).await {
@@ -75,51 +84,69 @@ impl Planner<'_> {
         }
     }
 
-    /// Looks for the fields of others without which the server takes the object; gives `refusal` back if there are none.
-    pub(super) async fn without_blockers(self, subject: Subject<'_>, refusal: Error) -> Result<Preview, Error> {
-        let (Some(live), true) = (subject.live, blockers::refused_fields(&refusal).is_some()) else {
+    /// Looks for the fields of others without which the server takes the object; gives `refusal` back if it does not even take it
+    /// without all of them: then the object itself is at fault.
+    pub(super) async fn without_blockers(self, subject: &Subject<'_>, refusal: Error) -> Result<Preview, Error> {
+        let (Some(live), Some(refused)) = (subject.live, blockers::refused_fields(&refusal)) else {
             return Err(refusal);
         };
-        let foreign: Vec<FieldPath> = subject.foreign().into_iter().map(|field| field.path).collect();
-        let mut blockers = Vec::new();
-        let mut latest = refusal.clone();
-        for _ in 0..MOST_ROUNDS {
-            let fields = blockers::refused_fields(&latest).unwrap_or_default();
-            let more = blockers::candidates(&fields, &foreign, &blockers);
-            if more.is_empty() {
-                break;
+        let foreign: Vec<FieldPath> = subject.foreign.iter().map(|field| field.path.clone()).collect();
+        let near = blockers::nearest(&refused, &foreign);
+        for guess in [near, foreign] {
+            if guess.is_empty() {
+                continue;
             }
-            blockers.extend(more);
-            match self.without(subject, live, &blockers).await {
-                Ok(applied) => return self.fewest(subject, live, blockers, applied).await,
-                Err(error) if blockers::refused_fields(&error).is_some() => latest = error,
+            match self.without(subject, live, &guess).await {
+                Ok(applied) => return Ok(self.fewest(subject, live, guess, applied).await),
+                Err(error) if blockers::refused_fields(&error).is_some() => {}
                 Err(error) => return Err(error),
             }
         }
         Err(refusal)
     }
 
-    /// Leaves out of `blockers` what the server takes beside our fields after all.
-    async fn fewest(
+    /// Keeps of `blockers` only what the server does not take beside our fields: of a map that others filled, single keys.
+    async fn fewest(self, subject: &Subject<'_>, live: &Value, blockers: Vec<FieldPath>, applied: Applied) -> Preview {
+        let (mut blockers, mut applied) = self.smaller(subject, live, blockers, applied).await;
+        for path in blockers.clone() {
+            let keys = blockers::keys_of_map(live, &path);
+            if keys.len() > 1 {
+                let others = blockers.iter().filter(|one| **one != path).cloned();
+                let finer: Vec<FieldPath> = others.chain(keys).collect();
+                if let Ok(taken) = self.without(subject, live, &finer).await {
+                    (blockers, applied) = self.smaller(subject, live, finer, taken).await;
+                }
+            }
+        }
+        Preview { applied, causes: Vec::new(), blockers }
+    }
+
+    /// Puts back, in ever smaller groups, what the server takes after all.
+    async fn smaller(
         self,
-        subject: Subject<'_>,
+        subject: &Subject<'_>,
         live: &Value,
         mut blockers: Vec<FieldPath>,
         mut applied: Applied,
-    ) -> Result<Preview, Error> {
-        for path in blockers.clone() {
-            let fewer: Vec<FieldPath> = blockers.iter().filter(|one| **one != path).cloned().collect();
-            if fewer.is_empty() {
-                break;
+    ) -> (Vec<FieldPath>, Applied) {
+        let mut size = blockers.len() / 2;
+        while size > 0 {
+            let mut start = 0;
+            while start < blockers.len() {
+                let end = blockers.len().min(start + size);
+                let kept = blockers.iter().enumerate().filter(|(index, _)| !(start..end).contains(index));
+                let fewer: Vec<FieldPath> = kept.map(|(_, path)| path.clone()).collect();
+                match self.without(subject, live, &fewer).await {
+                    Ok(taken) if !fewer.is_empty() => (blockers, applied) = (fewer, taken),
+                    _ => start = end,
+                }
             }
-            if let Ok(taken) = self.without(subject, live, &fewer).await {
-                (blockers, applied) = (fewer, taken);
-            }
+            size /= 2;
         }
-        Ok(Preview { applied, causes: Vec::new(), blockers })
+        (blockers, applied)
     }
 
-    async fn without(self, subject: Subject<'_>, live: &Value, removed: &[FieldPath]) -> Result<Applied, Error> {
+    async fn without(self, subject: &Subject<'_>, live: &Value, removed: &[FieldPath]) -> Result<Applied, Error> {
         let Manifest { id, object, .. } = subject.manifest;
         let target = blockers::target(live, object, removed, subject.field_manager);
         self.cluster.json_patch(id, &blockers::patch(live, &target), true).await

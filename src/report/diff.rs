@@ -2,7 +2,7 @@
 
 use super::hunks::hunks;
 use super::json;
-use crate::cluster::count;
+use crate::cluster::{Error, count};
 use crate::compare::{Foreign, Released};
 use crate::reconcile::plan::{Planned, State};
 use crate::report;
@@ -200,6 +200,7 @@ fn heading(planned: &Planned) -> String {
         State::Differs => format!("{}{restarts}", changes()),
         State::Blocked => format!("blocked; {}{restarts}", changes()),
         State::NeedsRecreate(_) => "needs recreate".to_owned(),
+        State::Unknown(Error::Terminating | Error::NamespaceTerminating(_)) => "being deleted".to_owned(),
         State::Unknown(_) => "unknown".to_owned(),
     }
 }

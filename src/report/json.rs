@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::diff::Summary;
+use crate::cluster::Error;
 use crate::compare::{Change, Foreign};
 use crate::failure::Failure;
 use crate::ownership::Owner;
@@ -88,6 +89,7 @@ fn state(state: &State) -> &'static str {
         State::Differs => "differs",
         State::Blocked => "blocked",
         State::NeedsRecreate(_) => "needs-recreate",
+        State::Unknown(Error::Terminating | Error::NamespaceTerminating(_)) => "terminating",
         State::Unknown(_) => "unknown",
     }
 }

@@ -105,5 +105,6 @@ fn a_live_object_that_is_not_plainly_ours_is_not_in_sync() {
         differs: (root) unknown
         differs: (root) unknown; (root) unknown; (root) unknown; (root) unknown; (root) not owned by us
         in sync
-    "#]].assert_eq(&(told.join("\n") + "\n"));
+    "#]]
+    .assert_eq(&(told.join("\n") + "\n"));
 }

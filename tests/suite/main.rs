@@ -33,6 +33,7 @@ mod input_on_a_server;
 mod mutated;
 mod network;
 mod object_types;
+mod others;
 mod overlay;
 mod overrides;
 mod ownership;
