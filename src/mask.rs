@@ -58,7 +58,7 @@ fn mask_values(values: &mut Map<String, Value>, others: Option<&Map<String, Valu
 }
 
 /// Masks the values of `object`, where it is a Secret, in a text of the server: as they are, as base64 and as Go and JSON
-/// quote them.
+/// quote them. The server may quote the whole object that it stores, with values that are not in `object`: that goes too.
 pub fn text(text: &str, object: &Value) -> String {
     if !is_secret(object) {
         return text.to_owned();
@@ -71,7 +71,26 @@ pub fn text(text: &str, object: &Value) -> String {
     // The longest first: a value may be a part of another.
     forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
     forms.dedup();
-    forms.iter().fold(text.to_owned(), |text, form| replaced(&text, form))
+    forms.iter().fold(without_objects(text), |text, form| replaced(&text, form))
+}
+
+/// The text with `"***"` for each quoted text that holds an object.
+fn without_objects(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, quoted)) = rest.split_once('"') {
+        let mut is_escaped = false;
+        let end = quoted.find(|character| {
+            let is_end = character == '"' && !is_escaped;
+            is_escaped = character == '\\' && !is_escaped;
+            is_end
+        });
+        let (inner, after) = quoted.split_at(end.unwrap_or(quoted.len()));
+        let closing = if end.is_some() { "\"" } else { "" };
+        masked.extend([before, "\"", if inner.contains('{') { SAME } else { inner }, closing]);
+        rest = after.get(closing.len()..).unwrap_or_default();
+    }
+    masked + rest
 }
 
 fn scalars(value: Option<&Value>, found: &mut dyn FnMut(&str)) {
@@ -89,7 +108,7 @@ fn add_forms(value: &str, forms: &mut Vec<String>) {
     for plain in [Some(value.to_owned()), decoded].into_iter().flatten() {
         forms.push(BASE64_STANDARD.encode(&plain));
         let quoted = json!(plain).to_string();
-        forms.push(quoted.trim_matches('"').to_owned());
+        forms.push(quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&quoted).to_owned());
         forms.extend(plain.lines().filter(|line| line.len() >= LONG_LINE).map(str::to_owned));
         forms.push(plain);
     }

@@ -172,7 +172,7 @@ fn invalid(causes: &[Cause]) -> Class {
 }
 
 /// The server has one reason for all invalid values; these are its words for values that cannot be changed
-/// (`ValidateImmutableField` in apimachinery, the validations of ConfigMaps, Secrets, RBAC bindings and Services).
+/// (`ValidateImmutableField` in apimachinery, the validations of `ConfigMap`, `Secret`, RBAC bindings and Services).
 fn is_immutable(cause: &Cause) -> bool {
     let text = cause.message.strip_prefix("Forbidden: ").unwrap_or(&cause.message);
     let words = [
@@ -233,7 +233,7 @@ pub(super) fn shortened(text: &str) -> String {
     if line.len() <= LONGEST {
         return line;
     }
-    let boundary = |from: usize| (from..).find(|at| line.is_char_boundary(*at)).unwrap_or(line.len());
+    let boundary = |from: usize| (from..line.len()).find(|at| line.is_char_boundary(*at)).unwrap_or(line.len());
     let (head, tail) = (line.get(..boundary(HEAD)), line.get(boundary(line.len() - TAIL)..));
     format!("{} … ({} bytes) … {}", head.unwrap_or_default(), line.len(), tail.unwrap_or_default())
 }

@@ -396,8 +396,8 @@ fn certificates_and_tokens_that_cannot_be_used_are_named_with_their_place() {
         2> hint: use a credential plugin instead (exec)
         exit 2
 
-        2> error: proxy-url of cluster "home" in kubeconfig DIR/config is no address of a proxy
-        2> hint: it must be http://host:port, https://host:port or socks5://host:port
+        2> error: proxy-url of cluster "home" in kubeconfig DIR/config is not a valid proxy URL
+        2> hint: use http://host:port, https://host:port or socks5://host:port
         exit 2
     "#]].assert_eq(&told(&cases.each_ref().map(String::as_str)));
 }

@@ -222,7 +222,7 @@ fn who_is_not_known_hears_so_and_when_the_certificate_expired() {
         2> hint: request the permission, or use another identity: --user, --context, --as
         exit 4
 
-        2> error: the client certificate and the client key do not belong together
+        2> error: the client certificate and the client key do not match
         2> hint: compare --client-certificate and --client-key, or what the kubeconfig's user says
         exit 2
     "#]].assert_eq(&said.join("\n"));

@@ -30,6 +30,8 @@ mod hostile;
 mod hostile_config;
 mod in_sync;
 mod input_on_a_server;
+mod json_patch;
+mod masking;
 mod mutated;
 mod network;
 mod object_types;

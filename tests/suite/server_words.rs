@@ -71,7 +71,7 @@ fn a_warning_that_is_not_ascii_is_printed() {
     "#]].assert_eq(&said);
 }
 
-/// Waits until the quota is known to the API server and refuses a ConfigMap with this text; a dry run passes it by.
+/// Waits until the quota is known to the API server and refuses a `ConfigMap` with this text; a dry run passes it by.
 fn in_force(cluster: &Cluster, text: &str) {
     let mut number = 0;
     crate::program::until(text, || {
@@ -113,6 +113,7 @@ fn what_else_is_invalid_is_told_beside_an_immutable_field() {
     expect![[r#"
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply daemonset.apps/own in ebpf: field spec.selector is immutable; the object must be recreated; also invalid: spec.template.spec.containers[1].name: Invalid value: "C": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?'); spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"
+        2> warning: daemonset.apps/own: spec.template.spec.containers[name="c"] was added by kubectl (Apply) since TIME; not removed
         2> hint: delete the object and apply again; deleting a DaemonSet stops its pods
         2> 4 done, 1 failed, 0 skipped
     "#]].assert_eq(&said);

@@ -39,17 +39,17 @@ fn the_server_is_reached_through_the_proxy_that_is_named() {
     all.push(proxy.asked());
     expect![[r#"
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
         exit 4
 
         CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
         exit 4
 
         CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
         exit 4
 
         CONNECT api.invalid:6443 HTTP/1.1 Proxy-Authorization: Basic bWU6cGFzcyB3b3Jk
@@ -78,7 +78,7 @@ fn the_server_is_reached_through_the_proxy_that_is_named() {
 
 
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, take it from a file with --filename, or choose another with --name
+        2> hint: create it, read it from a file with --filename, or choose another one with --name
         exit 4
 
     "#]]
@@ -133,8 +133,8 @@ fn a_proxy_that_leads_nowhere_is_told_from_a_server_that_does_not_answer() {
         2> hint: check the proxy: HTTPS_PROXY, NO_PROXY, or proxy-url in the kubeconfig
         exit 5
 
-        2> error: HTTPS_PROXY is no address of a proxy
-        2> hint: it must be http://host:port, https://host:port or socks5://host:port
+        2> error: HTTPS_PROXY is not a valid proxy URL
+        2> hint: use http://host:port, https://host:port or socks5://host:port
         exit 2
     "#]].assert_eq(&said.join("\n"));
 }

@@ -1,6 +1,6 @@
-//! From the choice of a server and an identity to a client: runs the credential plugin, once, and puts the client's layers together.
+//! From the chosen server and identity to a client: runs the credential plugin, once, and assembles the client's layers.
 //!
-//! Sends nothing to the server yet.
+//! Sends nothing to the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::cluster::request::Sender;
 use crate::failure::Failure;
 
 impl Cluster {
-    /// Prepares for talking to the chosen server; waits for the credential plugin, if there is one.
+    /// Prepares a client for the chosen server; waits for the credential plugin, if there is one.
     pub fn connect(choice: Choice, field_manager: &str, limit: Duration) -> Result<Self, Failure> {
         let Choice { mut config, origin, identity } = choice;
         let Identity { mut certificate, plugin, token_file, .. } = identity;
@@ -56,19 +56,19 @@ impl Cluster {
 fn client(config: kube::Config, tokens: Option<Tokens>) -> kube::Result<Client> {
     let builder = ClientBuilder::try_from(config)?;
     Ok(match tokens {
-        // The library's service cannot be cloned, which a request needs that may have to wait for its token.
+        // A request that may have to wait for its token needs a service that can be cloned, which the library's cannot.
         Some(tokens) => builder.with_layer(&BufferLayer::new(64)).with_layer(&tokens).build(),
         None => builder.build(),
     })
 }
 
-/// What is left to be wrong once all files are read: a certificate and a key that do not fit, an `auth-provider` that fails.
+/// What can still be wrong once all files are read: a certificate and a key that do not match, an `auth-provider` that fails.
 fn unusable(error: &kube::Error, address: &str) -> Failure {
     let mismatch = |cause: &(dyn std::error::Error + 'static)| {
         matches!(cause.downcast_ref(), Some(rustls::Error::InconsistentKeys(_)))
     };
     if chain(error).any(mismatch) {
-        return Failure::usage("the client certificate and the client key do not belong together")
+        return Failure::usage("the client certificate and the client key do not match")
             .hint("compare --client-certificate and --client-key, or what the kubeconfig's user says");
     }
     let cause = chain(error).last().map(ToString::to_string).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which proxy leads to the server: the kubeconfig's `proxy-url`, else `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+//! Which proxy to use for the server: the kubeconfig's `proxy-url`, else `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
 //!
 //! Go's rules, since kubectl has them (<https://pkg.go.dev/golang.org/x/net/http/httpproxy>): the variables are matched
 //! against the server's address, and a loopback address is never reached through a proxy.
@@ -58,7 +58,7 @@ fn is_loopback(server: &Uri) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The address may hold a password: messages name only where it stands.
+/// The URL may hold a password: messages name only where it comes from.
 fn parse(proxy: &str, origin: &str) -> Result<Uri, Failure> {
     let with_scheme = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
     // Names are resolved by the proxy either way.
@@ -68,12 +68,12 @@ fn parse(proxy: &str, origin: &str) -> Result<Uri, Failure> {
         .ok()
         .filter(|uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https" | "socks5")) && is_port_right(uri));
     uri.ok_or_else(|| {
-        Failure::usage(format!("{origin} is no address of a proxy"))
-            .hint("it must be http://host:port, https://host:port or socks5://host:port")
+        Failure::usage(format!("{origin} is not a valid proxy URL"))
+            .hint("use http://host:port, https://host:port or socks5://host:port")
     })
 }
 
-/// Whether what follows the host, if anything does, is the number of a port.
+/// Whether what follows the host, if anything, is a port number.
 pub(super) fn is_port_right(uri: &Uri) -> bool {
     uri.authority().is_none_or(|authority| {
         let address = authority.as_str().rsplit('@').next().unwrap_or_default();
