@@ -34,7 +34,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s s -l server -d 'URL of the API server; https:// may be left out; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -43,10 +43,10 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l insecure-skip-tls-verify -d 'Do not verify the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l tls-server-name -d 'Name to verify the server\'s certificate against, instead of the URL\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l disable-compression -d 'Do not ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s V -l version -d 'Print version'
@@ -81,7 +81,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s s -l server -d 'URL of the API server; https:// may be left out; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -90,10 +90,10 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l insecure-skip-tls-verify -d 'Do not verify the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l tls-server-name -d 'Name to verify the server\'s certificate against, instead of the URL\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l disable-compression -d 'Do not ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s V -l version -d 'Print version'
@@ -125,7 +125,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s s -l server -d 'URL of the API server; https:// may be left out; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -134,10 +134,10 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l insecure-skip-tls-verify -d 'Do not verify the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l tls-server-name -d 'Name to verify the server\'s certificate against, instead of the URL\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l disable-compression -d 'Do not ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s V -l version -d 'Print version'
@@ -177,7 +177,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s s -l server -d 'URL of the API server; https:// may be left out; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -186,10 +186,10 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l insecure-skip-tls-verify -d 'Do not verify the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l tls-server-name -d 'Name to verify the server\'s certificate against, instead of the URL\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l disable-compression -d 'Do not ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s V -l version -d 'Print version'
@@ -226,7 +226,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s s -l server -d 'URL of the API server; https:// may be left out; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -235,10 +235,10 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l insecure-skip-tls-verify -d 'Do not verify the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l tls-server-name -d 'Name to verify the server\'s certificate against, instead of the URL\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l disable-compression -d 'Do not ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s V -l version -d 'Print version'
@@ -252,7 +252,7 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l context -d 'Kubeconfig context to use instead of the current one' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l cluster -d 'Kubeconfig cluster to use instead of the context\'s' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l user -d 'Kubeconfig user to use instead of the context\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s s -l server -d 'Address of the API server, https:// unless it says http://; credentials are sent over https:// only' -r -f
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s s -l server -d 'URL of the API server; https:// may be left out; credentials are sent over https:// only' -r -f
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l token -d 'Bearer token; wins over every other token, password and plugin of the user. Others can see it in the list of processes' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as -d 'User to impersonate' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l as-group -d 'Group to impersonate, may be repeated; needs --as' -r
@@ -261,10 +261,10 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l certificate-authority -d 'Certificate file of the authority that signed the server\'s certificate' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-certificate -d 'Client certificate file; needs --client-key, unless the kubeconfig has the key' -r -F
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l client-key -d 'Client key file; needs --client-certificate, unless the kubeconfig has the certificate' -r -F
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not check the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l insecure-skip-tls-verify -d 'Do not verify the server\'s certificate: whoever sits in between can read and change everything' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l tls-server-name -d 'Name to expect in the server\'s certificate instead of the address\'s' -r
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l disable-compression -d 'Do not ask for compressed answers' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l tls-server-name -d 'Name to verify the server\'s certificate against, instead of the URL\'s' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l disable-compression -d 'Do not ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s V -l version -d 'Print version'

@@ -8,7 +8,7 @@ use std::path::Path;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
-use crate::cluster::Connection;
+use crate::commands::connection::Connection;
 use crate::commands::flags::Global;
 use crate::commands::{apply, completion, diff, render, watch};
 use crate::exit::Exit;

@@ -118,7 +118,7 @@ impl Error {
     /// Says why no answer came; that there is no new token to send is not the server's fault.
     pub(super) fn of_transport(error: &(dyn std::error::Error + 'static), server: &Server) -> Self {
         let host = server.address.clone();
-        if let Some(error) = chain(error).find_map(|cause| cause.downcast_ref::<exec::Error>()) {
+        if let Some(error) = chain(error).find_map(|cause| cause.downcast_ref::<exec::PluginError>()) {
             return Self::Unauthenticated { host, message: error.to_string() };
         }
         if chain(error).find_map(|cause| cause.downcast_ref::<kube::client::AuthError>()).is_some() {

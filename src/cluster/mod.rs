@@ -9,21 +9,19 @@ mod objects;
 mod refusal;
 mod request;
 mod resources;
-
 mod watch;
 
 use std::collections::HashMap;
 
 use tokio::sync::Mutex;
 
-pub use self::access::{Choice, Connection, choose};
+pub(crate) use self::access::{AccessError, ClientConfig, ConnectionOptions, PemProblem, PluginProblem};
 pub use self::connect_error::ConnectError;
 pub use self::error::Error;
 pub(crate) use self::error::count;
 pub use self::objects::{Applied, ApplyParams};
 pub use self::refusal::{Cause, Class, Refusal};
 pub use self::resources::{Resource, Served};
-
 pub use self::watch::{Seen, watch};
 
 use self::request::{Answer, Sender};

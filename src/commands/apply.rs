@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::connection::Connection;
 use super::flags::{self, Global, duration};
 use super::hints;
 use super::input::{self, File, Input};
-use crate::cluster::{Cluster, Connection};
+use crate::cluster::Cluster;
 use crate::config::Lifecycle;
 use crate::desired::{Renderer, Source};
 use crate::exit::Exit;

@@ -3,10 +3,11 @@
 use futures_util::StreamExt;
 use futures_util::stream;
 
+use super::connection::Connection;
 use super::flags::{self, Global};
 use super::hints;
 use super::input::{self, File, Input};
-use crate::cluster::{Cluster, Connection, count};
+use crate::cluster::{Cluster, count};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::Manifest;

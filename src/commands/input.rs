@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::connection::Connection;
 use super::flags;
 use super::hints;
-use crate::cluster::{self, Cluster, Connection, Served};
+use crate::cluster::{Cluster, Served};
 use crate::config::{self, Config};
 use crate::desired::{Desired, Error, MonitoringSetting, PlatformSetting, Renderer, Settings, Source};
 use crate::exit::Exit;
@@ -92,10 +93,9 @@ impl File {
         self.filename.is_some()
     }
 
-    /// Opens the way to the chosen cluster; standard input is no longer free when it was the file.
-    pub fn connect(&self, flags: &Connection, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
-        let stdin_is_read = self.filename.as_deref() == Some(Path::new("-"));
-        connect(&Connection { stdin_is_read, ..flags.clone() }, field_manager, limit)
+    /// Prepares the connection to the chosen cluster; standard input is in use when the Config is read from it.
+    pub fn connect(&self, to: &Connection, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
+        to.connect(self.filename.as_deref() == Some(Path::new("-")), field_manager, limit)
     }
 }
 
@@ -163,11 +163,6 @@ pub fn render(renderer: &Renderer, source: Source, platform: Platform, ui: &Ui) 
         ui.note(&format!("{id} skipped (unmanaged)"));
     }
     Ok(desired)
-}
-
-/// Opens the way to the chosen cluster.
-pub fn connect(flags: &Connection, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
-    Cluster::connect(cluster::choose(flags)?, field_manager, limit)
 }
 
 /// The end of a command that does not know what is desired.

@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod completion;
+pub mod connection;
 pub mod diff;
 pub mod flags;
 pub mod hints;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde_json::json;
 
+use super::connection::Connection;
 use super::flags::Global;
-use super::input::{self, File, Input, connect};
-use crate::cluster::Connection;
+use super::input::{self, File, Input};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::Manifest;
@@ -61,7 +61,7 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
         }
         (source, renderer.platform(None))
     } else {
-        let cluster = connect(to, &input.name, global.request_timeout)?;
+        let cluster = to.connect(false, &input.name, global.request_timeout)?;
         input.read_cluster(&renderer, &cluster, ui).await?
     };
     let manifests = input::render(&renderer, source, platform, ui)?.manifests;

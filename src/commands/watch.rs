@@ -4,10 +4,10 @@ use std::cell::RefCell;
 
 use jiff::Timestamp;
 
+use super::connection::Connection;
 use super::flags::{self, Global};
 use super::hints;
-use super::input::{self, Input, connect};
-use crate::cluster::Connection;
+use super::input::{self, Input};
 use crate::desired::Source;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -73,7 +73,7 @@ impl WatchArgs {
 pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
     let cluster =
-        connect(to, flags::field_manager(args.field_manager.as_deref(), &input.name)?, global.request_timeout)?;
+        to.connect(false, flags::field_manager(args.field_manager.as_deref(), &input.name)?, global.request_timeout)?;
     ui.note(&format!("using {}", cluster.chosen()));
     let stop = Stop::listen()?;
     // Whatever is wrong from the start ends the command at once, with its own exit code.

@@ -223,7 +223,7 @@ fn who_is_not_known_hears_so_and_when_the_certificate_expired() {
         exit 4
 
         2> error: the client certificate and the client key do not match
-        2> hint: compare --client-certificate and --client-key, or what the kubeconfig's user says
+        2> hint: check --client-certificate and --client-key, or the user in the kubeconfig
         exit 2
     "#]].assert_eq(&said.join("\n"));
 }

@@ -21,6 +21,7 @@ mod compare;
 mod completions;
 mod config;
 mod connection;
+mod connection_kubeconfig;
 mod connection_server;
 mod controlplane_itself;
 mod drift;

@@ -38,48 +38,48 @@ fn a_plugin_that_gives_nothing_says_why_and_nothing_else() {
     assert!(!said.concat().contains("hush"));
     expect![[r#"
         2> please log in
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: exit code 7
-        2> hint: what it said stands above; log in again, or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: exit code 7
+        2> hint: see its output above; log in again, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: it was ended by a signal
-        2> hint: what it said stands above; log in again, or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config failed: terminated by a signal
+        2> hint: see its output above; log in again, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed no ExecCredential
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config did not print an ExecCredential
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed no ExecCredential
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config did not print an ExecCredential
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config answers with "client.authentication.k8s.io/v1beta1", but the kubeconfig asks for "client.authentication.k8s.io/v1"
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed apiVersion "client.authentication.k8s.io/v1beta1", but the kubeconfig requires "client.authentication.k8s.io/v1"
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave no status
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config printed an ExecCredential without status
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave neither a token nor a certificate
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config returned neither a token nor a client certificate
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a certificate without a key, or a key without a certificate
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config returned a client certificate without a key, or a key without a certificate
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave an expirationTimestamp that is no time
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config returned an expirationTimestamp that is not valid
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a token with characters that cannot be sent
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config returned a token with characters that are not allowed in an HTTP header
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config gave a certificate or a key that is no PEM
-        2> hint: another version of the plugin may help; or use another identity: --user, --token
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config returned a client certificate or key that is not valid PEM
+        2> hint: try another version of the plugin, or use other credentials: --user, --token
         exit 5
     "#]].assert_eq(&said.join("\n"));
 }
@@ -107,52 +107,52 @@ fn a_plugin_that_cannot_be_run_says_why() {
     command.args(["-c", &piped]).env_clear().env("KUBECONFIG", folder.path("config"));
     all = [all, folder.said(&mut command)].join("\n");
     expect![[r#"
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config is not installed
-        2> hint: install it, or put the folder it is in on PATH
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: install it, or add its directory to PATH
         exit 2
 
-        2> error: the credential plugin "no-such-plugin" of user "me" in kubeconfig DIR/config is not installed
+        2> error: credential plugin "no-such-plugin" of user "me" in kubeconfig DIR/config is not installed
         2> hint: get it with:
         2>     brew install it
         exit 2
 
-        2> error: the credential plugin "config" of user "me" in kubeconfig DIR/config is not installed
-        2> hint: install it, or put the folder it is in on PATH
+        2> error: credential plugin "config" of user "me" in kubeconfig DIR/config is not installed
+        2> hint: install it, or add its directory to PATH
         exit 2
 
-        2> error: the credential plugin "./config" of user "me" in kubeconfig DIR/config cannot be started: permission denied
-        2> hint: it must be a program: chmod +x, and the right one for this machine
+        2> error: credential plugin "./config" of user "me" in kubeconfig DIR/config cannot be started: permission denied
+        2> hint: make it executable (chmod +x), and built for this machine
         exit 2
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config must be able to ask (interactiveMode Always), but standard input is no terminal
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config needs to read from standard input (interactiveMode Always), but that is not a terminal
         2> hint: run this in a terminal, and read the Config from a file
         exit 2
 
-        2> error: the credential plugin of user "me" in kubeconfig DIR/config: interactiveMode "Sometimes" is not known
-        2> hint: it can be Never, IfAvailable or Always
+        2> error: credential plugin of user "me" in kubeconfig DIR/config: interactiveMode must be Never, IfAvailable or Always
+        2> hint: correct users[].user.exec in the kubeconfig
         exit 2
 
-        2> error: the credential plugin of user "me" in kubeconfig DIR/config: interactiveMode is missing
-        2> hint: it can be Never, IfAvailable or Always
+        2> error: credential plugin of user "me" in kubeconfig DIR/config: interactiveMode must be Never, IfAvailable or Always
+        2> hint: correct users[].user.exec in the kubeconfig
         exit 2
 
-        2> error: the credential plugin of user "me" in kubeconfig DIR/config: apiVersion "client.authentication.k8s.io/v1alpha1" is not known
-        2> hint: it can be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1
+        2> error: credential plugin of user "me" in kubeconfig DIR/config: apiVersion must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1, is "client.authentication.k8s.io/v1alpha1"
+        2> hint: correct users[].user.exec in the kubeconfig
         exit 2
 
-        2> error: the credential plugin of user "me" in kubeconfig DIR/config: command is missing
-        2> hint: name the program that gives the credentials
+        2> error: credential plugin of user "me" in kubeconfig DIR/config: command is missing
+        2> hint: correct users[].user.exec in the kubeconfig
         exit 2
 
-        2> error: the credential plugin of user "me" in kubeconfig DIR/config: env must be a list of names and values
-        2> hint: env: [{name: NAME, value: TEXT}]
+        2> error: credential plugin of user "me" in kubeconfig DIR/config: env must be a list of names and values
+        2> hint: correct users[].user.exec in the kubeconfig
         exit 2
 
-        2> error: user "me" in kubeconfig DIR/config has an auth-provider as well as a credential plugin (exec)
-        2> hint: remove one of them
+        2> error: user "me" in kubeconfig DIR/config has both an auth-provider and a credential plugin (exec)
+        2> hint: remove one of them from the kubeconfig
         exit 2
 
-        2> error: the credential plugin "./plugin" of user "me" in kubeconfig DIR/config must be able to ask (interactiveMode Always), but standard input is read by --filename -
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config needs to read from standard input (interactiveMode Always), but that is where the Config is read from
         2> hint: run this in a terminal, and read the Config from a file
         exit 2
     "#]].assert_eq(&all);

@@ -12,19 +12,19 @@ use kube::client::ClientBuilder;
 use tokio::sync::Mutex;
 use tower::buffer::BufferLayer;
 
-use super::choice::Choice;
+use super::client_config::ClientConfig;
+use super::error::AccessError;
 use super::identity::Identity;
 use super::proxy;
 use super::tokens::Tokens;
 use crate::cluster::Cluster;
 use crate::cluster::connect_error::{Server, chain};
 use crate::cluster::request::Sender;
-use crate::failure::Failure;
 
 impl Cluster {
     /// Prepares a client for the chosen server; waits for the credential plugin, if there is one.
-    pub fn connect(choice: Choice, field_manager: &str, limit: Duration) -> Result<Self, Failure> {
-        let Choice { mut config, origin, identity } = choice;
+    pub(crate) fn connect(config: ClientConfig, field_manager: &str, limit: Duration) -> Result<Self, AccessError> {
+        let ClientConfig { mut config, origin, identity } = config;
         let Identity { mut certificate, plugin, token_file, .. } = identity;
         let mut tokens = token_file.map(Tokens::of_file);
         if let Some(plugin) = plugin {
@@ -38,7 +38,7 @@ impl Cluster {
         }
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let proxy = config.proxy_url.as_ref().map(proxy::without_password);
-        let client = client(config, tokens).map_err(|error| unusable(&error, &address))?;
+        let client = client(config, tokens).map_err(|error| unusable(&error, address.clone()))?;
         let chosen = match origin {
             Some(origin) => format!("{origin}, server {address}"),
             None => format!("server {address}"),
@@ -63,15 +63,13 @@ fn client(config: kube::Config, tokens: Option<Tokens>) -> kube::Result<Client> 
 }
 
 /// What can still be wrong once all files are read: a certificate and a key that do not match, an `auth-provider` that fails.
-fn unusable(error: &kube::Error, address: &str) -> Failure {
+fn unusable(error: &kube::Error, address: String) -> AccessError {
     let mismatch = |cause: &(dyn std::error::Error + 'static)| {
         matches!(cause.downcast_ref(), Some(rustls::Error::InconsistentKeys(_)))
     };
     if chain(error).any(mismatch) {
-        return Failure::usage("the client certificate and the client key do not match")
-            .hint("compare --client-certificate and --client-key, or what the kubeconfig's user says");
+        return AccessError::KeyMismatch;
     }
-    let cause = chain(error).last().map(ToString::to_string).unwrap_or_default();
-    Failure::usage(format!("cannot use the identity for {address}: {cause}"))
-        .hint("use another identity: --user, --context, --token")
+    let reason = chain(error).last().map(ToString::to_string).unwrap_or_default();
+    AccessError::Credentials { address, reason }
 }

@@ -1,17 +1,22 @@
-//! The way to a cluster: which server, as whom, past which proxy, with which credentials; kubectl's choice, from flags and kubeconfig.
+//! The way to a cluster: which server, as whom, through which proxy, with which credentials; kubectl's choice, from options and
+//! kubeconfig.
 //!
 //! Reads files and the environment, and runs credential plugins; sends nothing to the server.
 
 mod bearer;
-mod choice;
+mod client_config;
 mod connect;
-mod entry;
+mod error;
 pub(super) mod exec;
-mod flags;
 mod identity;
 mod kubeconfig;
+mod kubeconfig_file;
+mod options;
+mod pem_file;
 mod proxy;
 mod tokens;
 
-pub use self::choice::{Choice, choose};
-pub use self::flags::Connection;
+pub(crate) use self::client_config::ClientConfig;
+pub(crate) use self::error::{AccessError, PemProblem};
+pub(crate) use self::exec::PluginProblem;
+pub(crate) use self::options::ConnectionOptions;

@@ -7,14 +7,15 @@ use std::env;
 
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
+use kube::config::Cluster;
 
-use super::entry::Entry;
-use crate::failure::Failure;
+use super::error::AccessError;
+use super::kubeconfig::Named;
 
 /// The proxy for `server`, if any.
-pub(super) fn choose(cluster: &Entry, server: &Uri) -> Result<Option<Uri>, Failure> {
-    if let Some(proxy) = cluster.text("proxy-url") {
-        return parse(&proxy, &format!("proxy-url of {}", cluster.origin)).map(Some);
+pub(super) fn choose(cluster: &Named<Cluster>, server: &Uri) -> Result<Option<Uri>, AccessError> {
+    if let Some(proxy) = &cluster.fields.proxy_url {
+        return parse(proxy, &format!("proxy-url of {}", cluster.origin)).map(Some);
     }
     let names =
         if server.scheme_str() == Some("http") { ["HTTP_PROXY", "http_proxy"] } else { ["HTTPS_PROXY", "https_proxy"] };
@@ -59,7 +60,7 @@ fn is_loopback(server: &Uri) -> bool {
 }
 
 /// The URL may hold a password: messages name only where it comes from.
-fn parse(proxy: &str, origin: &str) -> Result<Uri, Failure> {
+fn parse(proxy: &str, origin: &str) -> Result<Uri, AccessError> {
     let with_scheme = if proxy.contains("://") { proxy.to_owned() } else { format!("http://{proxy}") };
     // Names are resolved by the proxy either way.
     let known = with_scheme.replacen("socks5h://", "socks5://", 1);
@@ -67,10 +68,7 @@ fn parse(proxy: &str, origin: &str) -> Result<Uri, Failure> {
         .parse()
         .ok()
         .filter(|uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https" | "socks5")) && is_port_right(uri));
-    uri.ok_or_else(|| {
-        Failure::usage(format!("{origin} is not a valid proxy URL"))
-            .hint("use http://host:port, https://host:port or socks5://host:port")
-    })
+    uri.ok_or_else(|| AccessError::InvalidProxy(origin.to_owned()))
 }
 
 /// Whether what follows the host, if anything, is a port number.

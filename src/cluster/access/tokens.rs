@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use tower::{BoxError, Layer, Service};
 
 use super::bearer;
-use super::exec::{Credential, Plugin, Problem};
+use super::exec::{Credential, Plugin, PluginProblem};
 use crate::cluster::connect_error::io_words;
 
 /// How long before its end a token is replaced: a request may be under way for a while.
@@ -41,7 +41,9 @@ fn read(path: &Path) -> Result<HeaderValue, String> {
     let text = std::fs::read_to_string(path).map_err(|error| io_words(&error))?;
     match text.trim() {
         "" => Err("it is empty".to_owned()),
-        token => bearer::header(token).ok_or_else(|| "it has characters that cannot be sent".to_owned()),
+        token => {
+            bearer::header(token).ok_or_else(|| "it has characters that are not allowed in an HTTP header".to_owned())
+        }
     }
 }
 
@@ -92,7 +94,7 @@ impl Tokens {
                     let plugin = plugin.clone();
                     let run = move || {
                         let credential = plugin.run()?;
-                        Current::of(&credential).ok_or_else(|| plugin.error(Problem::Nothing))
+                        Current::of(&credential).ok_or_else(|| plugin.error(PluginProblem::NoCredentials))
                     };
                     *current = tokio::task::spawn_blocking(run).await??;
                 }
