@@ -1,20 +1,20 @@
-//! The exit codes that a script can rely on, and which of several wins.
+//! The exit codes, and which of several takes precedence.
 //!
 //! Pure data; `main` is the only place that exits.
 
-/// How a command ended.
+/// How a command exits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     /// Done; for `diff`: no drift.
     #[default]
     Done,
-    /// `diff` only: live state deviates.
+    /// `diff` only: drift was found.
     Drift,
     /// A flag or an argument is wrong.
     Usage,
-    /// The Config or a template is wrong; nothing was sent.
+    /// The Config or a template is invalid; nothing was sent.
     Input,
-    /// The cluster refused at least one object; the others were done.
+    /// The cluster rejected at least one object; the others were processed.
     Refused,
     /// No usable answer: unreachable, unauthenticated, timed out.
     NoAnswer,
@@ -25,7 +25,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// The exit code of the process.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -39,7 +39,7 @@ impl Exit {
         }
     }
 
-    /// The worse of two ends: an unknown must never be read as drift, nor drift as in sync.
+    /// The one that takes precedence: an unknown state is not drift, and drift is not in sync.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
         if other.code() > self.code() { other } else { self }

@@ -1,37 +1,37 @@
-//! An error on its way to a person: what failed and why, the exit code, and what to do next.
+//! The error of a command: what failed and why, the exit code, and the next steps.
 //!
 //! Commands return it; `report::failure` prints it once.
 
 use crate::exit::Exit;
 
-/// The end of a command that could not go on.
+/// The error of a command.
 #[derive(Debug)]
 pub struct Failure {
-    /// How the process ends.
+    /// How the process exits.
     pub exit: Exit,
-    /// What failed: one error, or all that is wrong with the input; each with its causes, outermost first.
+    /// One error, or all problems of the input; each with its causes, outermost first.
     pub errors: Vec<anyhow::Error>,
     /// The next steps: a command or a flag that helps.
     pub hints: Vec<String>,
 }
 
 impl Failure {
-    /// A failure that ends the process with `exit`.
+    /// A failure with which the process exits as `exit`.
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
         Self { exit, errors: vec![error.into()], hints: Vec::new() }
     }
 
-    /// Wrong flags or arguments.
+    /// Invalid flags or arguments.
     pub fn usage(message: impl std::fmt::Display) -> Self {
         Self::new(Exit::Usage, anyhow::anyhow!("{message}"))
     }
 
-    /// Wrong input: every problem of it.
+    /// Invalid input: all of its problems.
     pub fn input<E: std::error::Error + Send + Sync + 'static>(problems: Vec<E>) -> Self {
         Self { exit: Exit::Input, errors: problems.into_iter().map(anyhow::Error::new).collect(), hints: Vec::new() }
     }
 
-    /// Says what was being done when this failed.
+    /// Adds what was being done.
     #[must_use]
     pub fn context(mut self, what: impl std::fmt::Display + Send + Sync + 'static) -> Self {
         let what = what.to_string();

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         }
         failure.exit
     });
-    let exit = match ui.lost() {
+    let exit = match ui.write_error() {
         Some(error) => {
             report::failure(&Failure::new(Exit::NoAnswer, error).context("cannot write the result"), &ui);
             exit.worst(Exit::NoAnswer)

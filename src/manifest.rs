@@ -1,32 +1,30 @@
-//! The objects we want: an identity, a JSON value that is never squeezed through a type, and the order of applying.
-//!
-//! Pure data.
+//! The desired objects: identity, JSON value, and the order of applying. Pure data.
 
 use std::fmt;
 
 use serde_json::Value;
 use thiserror::Error;
 
-/// All annotations of an object together, names and values, in bytes
+/// The limit of all annotations of an object, keys and values, in bytes
 /// (<https://kubernetes.io/docs/concepts/overview/working-with-objects/annotations/>).
 pub(crate) const ANNOTATIONS_LIMIT: usize = 256 << 10;
-/// All values of a `ConfigMap` together, in bytes (<https://kubernetes.io/docs/concepts/configuration/configmap/>).
+/// The limit of all values of a `ConfigMap`, in bytes (<https://kubernetes.io/docs/concepts/configuration/configmap/>).
 pub(crate) const CONFIG_MAP_LIMIT: usize = 1 << 20;
 
-/// What names an object on a cluster.
+/// The identity of an object in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId {
     /// `v1`, `apps/v1`.
     pub api_version: String,
     /// `DaemonSet`.
     pub kind: String,
-    /// The namespace; none for an object of the whole cluster.
+    /// The namespace; none for a cluster-scoped object.
     pub namespace: Option<String>,
     /// `metadata.name`.
     pub name: String,
 }
 
-/// Why a value is not an object that can be named.
+/// An object has no identity.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{field} is missing or not a string")]
 pub struct Unnamed {
@@ -51,12 +49,12 @@ impl ObjectId {
         self.namespace.as_ref().map_or_else(|| self.to_string(), |namespace| format!("{self} in {namespace}"))
     }
 
-    /// `apps` of `apps/v1`; empty for the core group.
+    /// The API group, `apps`; empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// `v1` of `apps/v1`.
+    /// The version, `v1`.
     pub fn version(&self) -> &str {
         self.api_version.split_once('/').map_or(self.api_version.as_str(), |(_, version)| version)
     }
@@ -73,14 +71,14 @@ impl fmt::Display for ObjectId {
     }
 }
 
-/// An object as we want it.
+/// A desired object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     /// Its identity, read from `object`.
     pub id: ObjectId,
     /// The whole object, as it is sent.
     pub object: Value,
-    /// The file it came from, for messages.
+    /// The file of its template, for messages.
     pub source: String,
 }
 
@@ -94,22 +92,22 @@ impl Manifest {
     }
 }
 
-/// The place of a kind in the order of applying: what others need comes first.
+/// The position of a kind in the order of applying: dependencies first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// Custom resource definitions: without them their kinds are not served.
     Definitions,
     /// The namespace, with the pod-security labels that the pods need.
     Namespace,
-    /// RBAC and SCC: what the pods may do.
+    /// RBAC and `SecurityContextConstraints`.
     Permissions,
-    /// `ConfigMap`s, the CSI driver, and every kind that has no place of its own.
+    /// `ConfigMap`s, the CSI driver, and all other kinds.
     Settings,
     /// Services.
     Services,
     /// Service monitors.
     Monitors,
-    /// What starts pods.
+    /// Kinds that start pods.
     Workloads,
 }
 

@@ -1,31 +1,31 @@
-//! Where a value stands inside an object: `spec.template.spec.containers[name="bpfman"].image`.
+//! The path of a value in an object: `spec.template.spec.containers[name="bpfman"].image`.
 //!
-//! Pure data. The steps are those of the API server's own field sets; the text is what people read in a diff.
+//! Pure data. The steps correspond to those of `managedFields`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value;
 
-/// One step down from an object, a list or a set.
+/// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// The field of an object, the key of a map.
+    /// A field of an object, a key of a map.
     Field(String),
-    /// The item of a list that the API treats as one value, or whose keys are not known.
+    /// An item of an atomic list, or of a list whose keys are not known.
     Index(usize),
-    /// The item of a keyed list: its key fields and their values.
+    /// An item of a keyed list: its key fields and their values.
     Keys(BTreeMap<String, Value>),
-    /// The item of a list that is a set.
+    /// An item of a set.
     Item(Value),
 }
 
-/// The steps from an object's root to one of its values; empty for the object itself.
+/// The path from an object to one of its values; empty for the object itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FieldPath(pub Vec<Step>);
 
 impl FieldPath {
-    /// This path and one step more.
+    /// This path with another step.
     #[must_use]
     pub fn join(&self, step: Step) -> Self {
         let mut steps = self.0.clone();
@@ -33,20 +33,20 @@ impl FieldPath {
         Self(steps)
     }
 
-    /// This path and one field more.
+    /// This path with another field.
     #[must_use]
     pub fn field(&self, name: &str) -> Self {
         self.join(Step::Field(name.to_owned()))
     }
 
-    /// Whether `self` is `other` or stands above it.
+    /// Whether `other` is this path or below it.
     pub fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 }
 
 impl fmt::Display for FieldPath {
-    /// Writes dots between plain names, brackets around all else; `(root)` for the empty path.
+    /// Writes dots between plain names, brackets around other steps; `(root)` for the empty path.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
             return f.write_str("(root)");

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: the first asks to stop, the second does not ask.
+//! SIGINT and SIGTERM: the first requests a graceful stop, the second an immediate one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,17 +9,17 @@ use tokio::sync::watch;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// How long a request in flight may go on after the first signal.
+/// How long a request in flight may continue after the first signal.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Whether somebody wants us to stop.
+/// The requests to stop.
 #[derive(Clone)]
 pub struct Stop {
     requests: Arc<watch::Sender<Vec<Exit>>>,
 }
 
 impl Stop {
-    /// Listens from now on; signals no longer end the process by themselves.
+    /// Starts to handle the signals, which no longer terminate the process by default.
     pub fn listen() -> Result<Self, Failure> {
         let listen = |kind| {
             signal(kind).map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))
@@ -39,7 +39,7 @@ impl Stop {
         Ok(Self { requests })
     }
 
-    /// Asks to stop, as a first signal does: the process then ends with `exit`.
+    /// Requests a graceful stop, after which the process exits with `exit`.
     pub fn request(&self, exit: Exit) {
         self.requests.send_if_modified(|seen| {
             let is_first = seen.is_empty();
@@ -48,7 +48,7 @@ impl Stop {
         });
     }
 
-    /// How the process ends, once it was asked to.
+    /// How the process exits, if a stop was requested.
     pub fn requested(&self) -> Option<Exit> {
         self.requests.borrow().first().copied()
     }
@@ -58,8 +58,8 @@ impl Stop {
         self.nth(1).await
     }
 
-    /// Waits until a request in flight must be given up: some time after the first signal, or at the second.
-    pub async fn patience_ends(&self) {
+    /// Waits until a request in flight must be aborted: some time after the first signal, or at the second.
+    pub async fn grace_expired(&self) {
         self.first().await;
         let _ = tokio::time::timeout(GRACE, self.second()).await;
     }

@@ -1,7 +1,7 @@
-//! The two streams: results go to standard output, all else to standard error.
+//! Standard output, for results, and standard error, for all other messages.
 //!
-//! The only place that prints. It decides on colour, and escapes every control and bidirectional character, so that
-//! nothing from the cluster or a file can repaint the terminal.
+//! The only module that prints. It decides on color, and escapes control and bidirectional characters, so that no text
+//! from the cluster or a file can control the terminal.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,20 +11,20 @@ use std::io::{self, IsTerminal, Write};
 
 use owo_colors::{OwoColorize, Style};
 
-/// When to colour.
+/// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless the environment says otherwise.
+    /// On a terminal, unless the environment disables it.
     #[default]
     Auto,
-    /// Always, also into a file.
+    /// Always, even in a file.
     Always,
     /// Never.
     Never,
 }
 
 impl ColorChoice {
-    /// Resolves the choice for a stream; the flag wins over `NO_COLOR` (<https://no-color.org>), that over `TERM=dumb`.
+    /// Whether to use color for a stream; the flag overrides `NO_COLOR` (<https://no-color.org>), which overrides `TERM=dumb`.
     pub fn enabled(self, no_color: Option<&str>, term: Option<&str>, terminal: bool) -> bool {
         match self {
             Self::Always => true,
@@ -34,29 +34,29 @@ impl ColorChoice {
     }
 }
 
-/// What a piece of text says, for its colour.
+/// The meaning of a piece of text, which decides its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Plain text.
     Plain,
-    /// A line that is wanted.
+    /// A desired line.
     Added,
-    /// A line that is live and not wanted.
+    /// A live line that is not desired.
     Removed,
-    /// The place of a change.
+    /// The position of a change.
     Place,
     /// A heading.
     Strong,
-    /// Beside the point.
+    /// Additional information.
     Faint,
-    /// Something to look at.
+    /// A warning.
     Caution,
-    /// Something that failed.
+    /// An error.
     Bad,
 }
 
 impl Tone {
-    fn paint(self) -> Style {
+    fn style(self) -> Style {
         match self {
             Self::Plain => Style::new(),
             Self::Added => Style::new().green(),
@@ -70,18 +70,18 @@ impl Tone {
     }
 }
 
-/// The streams of one run.
+/// The output streams of the process.
 pub struct Ui {
     color_out: bool,
     color_err: bool,
     quiet: bool,
     closed: bool,
-    lost: Option<io::Error>,
+    write_error: Option<io::Error>,
     hints: RefCell<BTreeSet<String>>,
 }
 
 impl Ui {
-    /// Looks at the streams and the environment once.
+    /// Reads the state of the streams and the environment.
     pub fn new(color: ColorChoice, quiet: bool) -> Self {
         let no_color = std::env::var("NO_COLOR").ok();
         let term = std::env::var("TERM").ok();
@@ -91,78 +91,78 @@ impl Ui {
             color_err: enabled(io::stderr().is_terminal()),
             quiet,
             closed: false,
-            lost: None,
+            write_error: None,
             hints: RefCell::default(),
         }
     }
 
-    /// Why a part of the result could not be written, be it that the disk is full; a reader that has gone is none.
-    pub fn lost(&mut self) -> Option<io::Error> {
-        self.lost.take()
+    /// The error by which output was lost, such as a full disk; a closed pipe is not an error.
+    pub fn write_error(&mut self) -> Option<io::Error> {
+        self.write_error.take()
     }
 
-    /// Whether nobody takes the result any more.
+    /// Whether standard output can no longer be written.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Writes one line of the result, in pieces that have a tone each.
+    /// Writes a line to standard output.
     pub fn line(&mut self, pieces: &[(Tone, &str)]) {
         let text = painted(pieces, self.color_out);
         self.write_out(&text);
     }
 
-    /// Writes text that is a machine's to read. In JSON and in our YAML the escapes mean the very characters.
+    /// Writes JSON or YAML to standard output, where the escapes represent the same characters.
     pub fn document(&mut self, text: &str) {
         self.write_out(&escape(text));
     }
 
-    /// A closed pipe is no error: whoever read it has seen enough, and an apply goes on regardless.
+    /// A closed pipe is not an error: the reader has seen enough, and an apply continues.
     fn write_out(&mut self, text: &str) {
         if !self.closed {
             let mut out = io::stdout().lock();
             if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
                 self.closed = true;
-                self.lost = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+                self.write_error = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
             }
         }
     }
 
-    /// Says what is being done; silent with `--quiet`.
+    /// Reports progress; not with `--quiet`.
     pub fn note(&self, text: &str) {
         if !self.quiet {
             self.err(&[(Tone::Faint, text)]);
         }
     }
 
-    /// Says what helps, once; silent with `--quiet`.
+    /// Suggests a next step, each only once; not with `--quiet`.
     pub fn hint(&self, text: &str) {
         if !self.quiet && self.hints.borrow_mut().insert(text.to_owned()) {
             self.err(&[(Tone::Strong, "hint: "), (Tone::Plain, text)]);
         }
     }
 
-    /// Says what a person should know although the work goes on; never silent.
+    /// Reports a warning, even with `--quiet`.
     pub fn warning(&self, text: &str) {
         self.err(&[(Tone::Caution, "warning: "), (Tone::Plain, text)]);
     }
 
-    /// Says what failed; never silent.
+    /// Reports an error, even with `--quiet`.
     pub fn error(&self, text: &str) {
         self.err(&[(Tone::Bad, "error: "), (Tone::Plain, text)]);
     }
 
-    /// Goes on with what an error or a warning said, indented.
+    /// Adds an indented line to an error or a warning.
     pub fn detail(&self, text: &str) {
         self.err(&[(Tone::Plain, "  "), (Tone::Plain, text)]);
     }
 
-    /// What goes on in a second line is indented: no text can look like a message of its own.
+    /// Indents continuation lines, so that no text can imitate another message.
     fn err(&self, pieces: &[(Tone, &str)]) {
         let indented: Vec<_> =
             pieces.iter().map(|(tone, text)| (*tone, text.trim_end_matches('\n').replace('\n', "\n  "))).collect();
         let pieces: Vec<_> = indented.iter().map(|(tone, text)| (*tone, text.as_str())).collect();
-        // Nobody is left to tell when standard error is closed.
+        // An error of standard error cannot be reported anywhere.
         let _ = io::stderr().lock().write_all(painted(&pieces, self.color_err).as_bytes());
     }
 }
@@ -172,7 +172,7 @@ fn painted(pieces: &[(Tone, &str)], color: bool) -> String {
     for (tone, text) in pieces {
         let text = escape(text);
         if color && *tone != Tone::Plain {
-            let _ = write!(line, "{}", text.style(tone.paint()));
+            let _ = write!(line, "{}", text.style((*tone).style()));
         } else {
             line.push_str(&text);
         }
@@ -181,14 +181,14 @@ fn painted(pieces: &[(Tone, &str)], color: bool) -> String {
     line
 }
 
-/// Shows control and bidirectional characters as `\u001b`, tabs and line feeds as they are.
+/// Escapes control and bidirectional characters as `\u001b`, except tabs and newlines.
 pub fn escape(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hostile) {
+    if !text.chars().any(needs_escape) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if is_hostile(character) {
+        if needs_escape(character) {
             let _ = write!(safe, "\\u{:04x}", u32::from(character));
         } else {
             safe.push(character);
@@ -197,7 +197,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-fn is_hostile(character: char) -> bool {
+fn needs_escape(character: char) -> bool {
     (character.is_control() && character != '\n' && character != '\t')
         || matches!(character, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }

@@ -92,7 +92,7 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
         // First, so that a pass that was stopped tells by itself what it did.
         biased;
         ended = pass.run(args, file, ui) => Some(ended),
-        () = stop.patience_ends() => None,
+        () = stop.grace_expired() => None,
     };
     ended.unwrap_or_else(|| {
         results::not_done(&pass.tally.done, &[], ui);

@@ -1,4 +1,4 @@
-//! A Config in a file: found among the documents, checked, and each problem with its line and column. Pure.
+//! Reads the Config of a file: validates it and gives each problem its line and column. Pure.
 
 use serde_json::Value;
 
@@ -25,33 +25,33 @@ pub struct FromFile {
     pub overrides: Vec<Problem>,
 }
 
-/// Reads the one Config of a file, YAML or JSON, alone or in a list; `file` is how messages name it.
+/// Reads the only Config of a file, YAML or JSON, possibly in a `List`; messages call the file `file`.
 pub fn read(file: &str, text: &[u8], expected_name: &str) -> Result<FromFile, Vec<Problem>> {
-    let (mut object, place) = only_object(file, text)?;
+    let (mut object, location) = only_object(file, text)?;
     match Config::read(&object, expected_name, Origin::File) {
         Ok((config, warnings)) => {
             let lifecycle = Lifecycle::of(&object);
             let removed = exported::strip(&mut object);
-            let removed = removed.map(|message| place.of(Problem::at(FieldPath::default(), message)));
+            let removed = removed.map(|message| location.locate(Problem::at(FieldPath::default(), message)));
             let path = FieldPath::default().field("spec").field("overrides");
-            let entry = |position| place.of(Problem::at(path.join(Step::Index(position)), ""));
+            let entry = |position| location.locate(Problem::at(path.join(Step::Index(position)), ""));
             let overrides = (0..config.overrides.len().min(problem::MOST)).map(entry).collect();
-            Ok(FromFile { config, object, lifecycle, removed, warnings: place.locate(warnings), overrides })
+            Ok(FromFile { config, object, lifecycle, removed, warnings: location.locate_all(warnings), overrides })
         }
-        Err(problems) => Err(place.locate(problems)),
+        Err(problems) => Err(location.locate_all(problems)),
     }
 }
 
-/// Where an object stands.
-struct Place<'a> {
+/// The location of an object in a file.
+struct ObjectLocation<'a> {
     file: &'a str,
     text: Text<'a>,
-    /// The steps from the document to the object.
+    /// The path from the document to the object.
     prefix: FieldPath,
 }
 
-/// Reads to the end of the file, but keeps no more than one document and one object.
-fn only_object<'a>(file: &'a str, text: &'a [u8]) -> Result<(Value, Place<'a>), Vec<Problem>> {
+/// Reads the whole file, but keeps only one document and one object in memory.
+fn only_object<'a>(file: &'a str, text: &'a [u8]) -> Result<(Value, ObjectLocation<'a>), Vec<Problem>> {
     let (mut count, mut only) = (0_usize, None);
     for document in yaml::documents(text) {
         let document = document.map_err(|error| vec![syntax(file, text, &error)])?;
@@ -59,8 +59,7 @@ fn only_object<'a>(file: &'a str, text: &'a [u8]) -> Result<(Value, Place<'a>), 
         for (item, object) in yaml::unwrap_list(document.value).into_iter().enumerate() {
             let steps = [Step::Field("items".to_owned()), Step::Index(item)];
             let prefix = FieldPath(if is_list { steps.to_vec() } else { Vec::new() });
-            // A second one makes both of no use.
-            only = (count == 0).then_some((object, Place { file, text: document.text.clone(), prefix }));
+            only = (count == 0).then_some((object, ObjectLocation { file, text: document.text.clone(), prefix }));
             count += 1;
         }
     }
@@ -77,15 +76,15 @@ fn syntax(file: &str, text: &[u8], error: &yaml::Error) -> Problem {
     }
 }
 
-impl Place<'_> {
-    /// The problem, with its place in the file.
-    fn of(&self, problem: Problem) -> Problem {
+impl ObjectLocation<'_> {
+    /// Adds the position in the file.
+    fn locate(&self, problem: Problem) -> Problem {
         let path = FieldPath(self.prefix.0.iter().chain(&problem.path.0).cloned().collect());
         let (line, column) = self.text.locate(&path);
         Problem { file: Some(self.file.to_owned()), line: Some(line), column: Some(column), ..problem }
     }
 
-    fn locate(&self, problems: Vec<Problem>) -> Vec<Problem> {
-        problem::placed(problems, |problem| self.of(problem))
+    fn locate_all(&self, problems: Vec<Problem>) -> Vec<Problem> {
+        problem::placed(problems, |problem| self.locate(problem))
     }
 }

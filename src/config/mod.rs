@@ -1,6 +1,6 @@
-//! The `Config` resource: what the user wants, checked and with all defaults, as a type of its own.
+//! The `Config` resource, validated and with all defaults.
 //!
-//! Takes a JSON value (from a file or from the server), gives a [`Config`] or everything that is wrong with it. Pure.
+//! Takes a JSON value (from a file or from the server), returns a [`Config`] or all of its problems. Pure.
 //! The rules are those of the custom resource definition:
 //! <https://github.com/bpfman/bpfman-operator/blob/main/apis/v1alpha1/config_types.go>.
 
@@ -19,39 +19,39 @@ pub use self::overrides::Override;
 use crate::path::FieldPath;
 use crate::problem::Problem;
 
-/// The group and version that Configs are served under.
+/// The API version of Configs.
 pub const API_VERSION: &str = "bpfman.io/v1alpha1";
 /// The kind.
 pub const KIND: &str = "Config";
 /// The only name that the operator acts on.
 pub const DEFAULT_NAME: &str = "bpfman-config";
-/// What the custom resource definition fills in for `spec.agent.healthProbePort`.
+/// The default of `spec.agent.healthProbePort` in the custom resource definition.
 const DEFAULT_PORT: u16 = 8175;
 
 /// Where a Config comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Somebody wrote it: a field that we do not know is an error.
+    /// A file: an unknown field is an error.
     File,
-    /// The server holds it, and may be newer than we are: a field that we do not know is a warning.
+    /// The server, whose schema may be newer than ours: an unknown field is a warning.
     Live,
 }
 
-/// A Config that obeys all rules. Only [`Config::read`] makes one.
+/// A valid Config. Only [`Config::read`] creates one.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::manual_non_exhaustive, reason = "inside this crate, too, nothing else may make one")]
+#[expect(clippy::manual_non_exhaustive, reason = "nothing else in this crate may create one, either")]
 pub struct Config {
     /// `metadata.name`.
     pub name: String,
     /// The namespace of every namespaced object, a DNS label.
     pub namespace: String,
-    /// The text of `bpfman.toml`, never changed by a byte.
+    /// The content of `bpfman.toml`, unchanged.
     pub configuration: String,
     /// The daemon's settings.
     pub daemon: Daemon,
     /// The agent's settings.
     pub agent: Agent,
-    /// The objects to leave alone.
+    /// `spec.overrides`.
     pub overrides: Vec<Override>,
     seal: (),
 }
@@ -61,9 +61,9 @@ pub struct Config {
 pub struct Daemon {
     /// The image of the daemon.
     pub image: String,
-    /// What becomes `RUST_LOG`; empty when it is not set.
+    /// The value of `RUST_LOG`; empty when it is not set.
     pub log_level: String,
-    /// The image of the CSI registrar; none for the one in the template.
+    /// The image of the CSI registrar; none for the template's default.
     pub csi_registrar_image: Option<String>,
 }
 
@@ -72,14 +72,14 @@ pub struct Daemon {
 pub struct Agent {
     /// The image of the agent, of the init container and of the metrics proxy.
     pub image: String,
-    /// What becomes `GO_LOG`; empty when it is not set.
+    /// The value of `GO_LOG`; empty when it is not set.
     pub log_level: String,
     /// The port of the health probe.
     pub health_probe_port: u16,
 }
 
 impl Config {
-    /// Reads the Config named `expected_name` from `value`: the Config and what is worth a warning, or all problems.
+    /// Reads the Config named `expected_name` from `value`: the Config and its warnings, or all of its problems.
     pub fn read(value: &Value, expected_name: &str, origin: Origin) -> Result<(Self, Vec<Problem>), Vec<Problem>> {
         if let Some(problems) = history::config_map(value) {
             return Err(problems);
@@ -88,13 +88,13 @@ impl Config {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let config = Self::from_checked(value);
-        warnings.extend(config.remarks());
+        let config = Self::from_valid(value);
+        warnings.extend(config.log_level_warning());
         Ok((config, warnings))
     }
 
-    /// Takes the fields out of a value that obeys the rules: what is not there is what may be absent.
-    fn from_checked(value: &Value) -> Self {
+    /// Reads the fields of a valid value, in which only optional fields can be missing.
+    fn from_valid(value: &Value) -> Self {
         let text = |pointer| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let filled = |pointer| Some(text(pointer)).filter(|text| !text.is_empty());
         let list = |pointer| value.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
@@ -113,18 +113,19 @@ impl Config {
                 log_level: text("/spec/agent/logLevel"),
                 health_probe_port: port.and_then(|port| port.try_into().ok()).unwrap_or(DEFAULT_PORT),
             },
-            overrides: list("/spec/overrides").map(Override::from_checked).collect(),
+            overrides: list("/spec/overrides").map(Override::from_valid).collect(),
             seal: (),
         }
     }
 
-    /// What is allowed but does something else than it seems to.
-    fn remarks(&self) -> Option<Problem> {
-        let known = ["", "info", "debug", "trace"].contains(&self.agent.log_level.as_str());
+    /// Valid values that do not have the effect that they seem to have.
+    fn log_level_warning(&self) -> Option<Problem> {
+        let is_supported = ["", "info", "debug", "trace"].contains(&self.agent.log_level.as_str());
         let message = format!(
-            "is {}, which the agent reads as info; it knows info, debug and trace",
+            "is {}, which the agent treats as info; it supports info, debug and trace",
             crate::names::quoted(&self.agent.log_level)
         );
-        (!known).then(|| Problem::at(FieldPath::default().field("spec").field("agent").field("logLevel"), message))
+        (!is_supported)
+            .then(|| Problem::at(FieldPath::default().field("spec").field("agent").field("logLevel"), message))
     }
 }

@@ -1,5 +1,4 @@
-//! `spec.overrides`: which objects the user wants left alone, matched as the operator matches them, and what to say
-//! about an entry that leaves nothing alone.
+//! `spec.overrides`: which objects are unmanaged, matched as the operator matches them, and which entries have no effect.
 //!
 //! Pure. The rule: <https://github.com/bpfman/bpfman-operator/pull/475>.
 
@@ -11,21 +10,21 @@ use crate::names::quoted;
 /// An entry of `spec.overrides`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// `apps/v1`; only the group counts.
+    /// `apps/v1`; only the group is compared.
     pub api_version: String,
     /// The exact kind.
     pub kind: String,
-    /// The exact namespace; empty for an object of the whole cluster.
+    /// The exact namespace; empty for a cluster-scoped object.
     pub namespace: String,
     /// The exact name.
     pub name: String,
-    /// Whether the object is to be left alone; an entry with `false` says nothing.
+    /// Whether the object is unmanaged; an entry with `false` has no effect.
     pub unmanaged: bool,
 }
 
 impl Override {
-    /// Reads an entry that obeys the rules.
-    pub(super) fn from_checked(value: &Value) -> Self {
+    /// Reads a valid entry.
+    pub(super) fn from_valid(value: &Value) -> Self {
         let text = |key| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         Self {
             api_version: text("apiVersion"),
@@ -36,13 +35,13 @@ impl Override {
         }
     }
 
-    /// Whether the object is to be left alone. The Namespace never is: the operator does not ask.
+    /// Whether the object is unmanaged. A Namespace never is: the operator ignores such an entry.
     pub fn matches(&self, id: &ObjectId) -> bool {
-        self.unmanaged && !self.is_namespace() && self.names(id)
+        self.unmanaged && !self.is_namespace() && self.refers_to(id)
     }
 
-    /// Why the entry has no effect, given the objects of this platform and those of the others.
-    pub fn remark(&self, here: &[ObjectId], elsewhere: &[ObjectId]) -> Option<String> {
+    /// Why the entry has no effect, given the objects of this platform and those of other platforms.
+    pub fn warning(&self, rendered: &[ObjectId], excluded: &[ObjectId]) -> Option<String> {
         let Some(group) = self.group() else {
             return Some(format!("has no effect: apiVersion {} is not group/version", quoted(&self.api_version)));
         };
@@ -52,13 +51,13 @@ impl Override {
         if self.is_namespace() {
             return Some("has no effect: the namespace cannot be left unmanaged".to_owned());
         }
-        if here.iter().any(|id| self.names(id)) {
+        if rendered.iter().any(|id| self.refers_to(id)) {
             return None;
         }
-        if let Some(id) = elsewhere.iter().find(|id| self.names(id)) {
-            return Some(format!("has no effect here: {id} is not wanted on this platform"));
+        if let Some(id) = excluded.iter().find(|id| self.refers_to(id)) {
+            return Some(format!("has no effect: {id} is not rendered on this platform"));
         }
-        let close = here.iter().chain(elsewhere).find(|id| id.kind == self.kind && id.name == self.name);
+        let close = rendered.iter().chain(excluded).find(|id| id.kind == self.kind && id.name == self.name);
         Some(match close {
             Some(id) if id.group() != group => {
                 format!("matches nothing: {} {} has apiVersion {}", id.kind, id.name, id.api_version)
@@ -71,7 +70,7 @@ impl Override {
         })
     }
 
-    fn names(&self, id: &ObjectId) -> bool {
+    fn refers_to(&self, id: &ObjectId) -> bool {
         self.group() == Some(id.group())
             && self.kind == id.kind
             && self.name == id.name
@@ -82,7 +81,7 @@ impl Override {
         self.kind == "Namespace" && self.group() == Some("")
     }
 
-    /// The group of `api_version`; none when it is malformed.
+    /// The group of `api_version`; none when it is not valid.
     fn group(&self) -> Option<&str> {
         match self.api_version.split_once('/') {
             None => Some(""),

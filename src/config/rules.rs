@@ -1,4 +1,4 @@
-//! The walk that holds a value against the custom resource definition, and what the definition cannot say.
+//! Validates a value against the custom resource definition, and by rules that the definition does not express.
 //!
 //! Pure. The server drops a null where it has a default, and refuses any other.
 //! <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting-and-nullable>
@@ -7,53 +7,53 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::schema::{Field, METADATA, ROOT, SPEC, Shape};
+use super::schema::{Field, METADATA, ROOT, SPEC, Type};
 use super::{API_VERSION, KIND, Origin, history, toml};
 use crate::manifest::{ANNOTATIONS_LIMIT, CONFIG_MAP_LIMIT};
 use crate::names;
 use crate::path::{FieldPath, Step};
 use crate::problem::{self, Problem, mistyped};
 
-/// Everything that the walk found.
+/// What the validation found.
 #[derive(Default)]
 pub(super) struct Findings {
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
 }
 
-/// Holds `value` against the table and against what makes it the Config that is asked for.
+/// Validates `value` as the Config named `expected_name`.
 pub(super) fn check(value: &Value, expected_name: &str, origin: Origin) -> Findings {
-    let mut walk = Walk { origin, found: Findings::default() };
+    let mut validator = Validator { origin, findings: Findings::default() };
     let root = FieldPath::default();
-    walk.object(value, ROOT, &root);
-    walk.identity(value, expected_name, &root);
-    walk.configuration(value, &root.field("spec").field("configuration"));
-    walk.found
+    validator.object(value, ROOT, &root);
+    validator.identity(value, expected_name, &root);
+    validator.configuration(value, &root.field("spec").field("configuration"));
+    validator.findings
 }
 
-/// Adds a finding: one more than are told, so that it shows that there are more.
+/// Adds a finding, up to one more than are reported.
 fn add(list: &mut Vec<Problem>, path: &FieldPath, message: impl Into<String>) {
     if list.len() <= problem::MOST {
         list.push(Problem::at(path.clone(), message));
     }
 }
 
-struct Walk {
+struct Validator {
     origin: Origin,
-    found: Findings,
+    findings: Findings,
 }
 
-impl Walk {
+impl Validator {
     fn problem(&mut self, path: &FieldPath, message: impl Into<String>) {
-        add(&mut self.found.problems, path, message);
+        add(&mut self.findings.problems, path, message);
     }
 
     fn warning(&mut self, path: &FieldPath, message: impl Into<String>) {
-        add(&mut self.found.warnings, path, message);
+        add(&mut self.findings.warnings, path, message);
     }
 
-    /// What the operator takes and nobody means: who writes it can still mend it.
-    fn avoidable(&mut self, path: &FieldPath, message: impl Into<String>) {
+    /// Reports what the operator accepts but nobody intends: an error in a file, where it can still be corrected.
+    fn unintended(&mut self, path: &FieldPath, message: impl Into<String>) {
         match self.origin {
             Origin::File => self.problem(path, message),
             Origin::Live => self.warning(path, message),
@@ -67,32 +67,34 @@ impl Walk {
         self.unknown(object, fields, path);
         let is_metadata = std::ptr::eq(fields, METADATA);
         for field in fields {
-            let place = path.field(field.name);
+            let field_path = path.field(field.name);
             match object.get(field.name) {
-                Some(Value::Null) if matches!(field.shape, Shape::Port | Shape::Any) => {}
+                Some(Value::Null) if matches!(field.value_type, Type::Port | Type::Any) => {}
                 Some(Value::Null) if !field.required && is_metadata => {}
-                Some(Value::Null) if !field.required => self.avoidable(&place, "is null; leave it out"),
-                Some(Value::Null) | None if field.required => self.problem(&place, "is missing"),
-                Some(value) => self.value(value, &field.shape, &place),
+                Some(Value::Null) if !field.required => self.unintended(&field_path, "is null; omit the field"),
+                Some(Value::Null) | None if field.required => self.problem(&field_path, "is missing"),
+                Some(value) => self.value(value, &field.value_type, &field_path),
                 None => {}
             }
         }
     }
 
-    fn value(&mut self, value: &Value, shape: &Shape, path: &FieldPath) {
-        match shape {
-            Shape::Any => {}
-            Shape::Object(fields) => self.object(value, fields, path),
-            Shape::List(fields, keys) => self.list(value, fields, keys, path),
-            Shape::Texts => self.texts(value, path),
-            Shape::Flag if value.is_boolean() => {}
-            Shape::Flag => self.mistyped(value, "true or false", path),
-            Shape::Port => self.port(value, path),
-            Shape::Text | Shape::Filled | Shape::Image | Shape::FilledImage => self.text(value, shape, path),
+    fn value(&mut self, value: &Value, value_type: &Type, path: &FieldPath) {
+        match value_type {
+            Type::Any => {}
+            Type::Object(fields) => self.object(value, fields, path),
+            Type::List(fields, keys) => self.list(value, fields, keys, path),
+            Type::StringMap => self.string_map(value, path),
+            Type::Boolean if value.is_boolean() => {}
+            Type::Boolean => self.mistyped(value, "true or false", path),
+            Type::Port => self.port(value, path),
+            Type::String | Type::NonEmptyString | Type::Image | Type::NonEmptyImage => {
+                self.string(value, value_type, path);
+            }
         }
     }
 
-    fn texts(&mut self, value: &Value, path: &FieldPath) {
+    fn string_map(&mut self, value: &Value, path: &FieldPath) {
         let Some(texts) = value.as_object() else {
             return self.mistyped(value, "an object", path);
         };
@@ -101,7 +103,7 @@ impl Walk {
         }
     }
 
-    fn text(&mut self, value: &Value, shape: &Shape, path: &FieldPath) {
+    fn string(&mut self, value: &Value, value_type: &Type, path: &FieldPath) {
         let Some(text) = value.as_str() else {
             return self.mistyped(value, "a string", path);
         };
@@ -112,19 +114,19 @@ impl Walk {
                 format!("contains U+{code:04X}, which kubectl apply --server-side cannot send unchanged"),
             );
         }
-        if text.is_empty() && matches!(shape, Shape::Filled | Shape::FilledImage) {
+        if text.is_empty() && matches!(value_type, Type::NonEmptyString | Type::NonEmptyImage) {
             self.problem(path, "is empty");
-        } else if text.trim() != text && matches!(shape, Shape::Image | Shape::FilledImage) {
-            self.problem(path, format!("is {}, must have no blanks around it", names::quoted(text)));
+        } else if text.trim() != text && matches!(value_type, Type::Image | Type::NonEmptyImage) {
+            self.problem(path, format!("is {}, must not begin or end with whitespace", names::quoted(text)));
         }
     }
 
     fn port(&mut self, value: &Value, path: &FieldPath) {
-        let wanted = "a whole number from 1 to 65535";
+        let expected = "an integer from 1 to 65535";
         match value.as_i64() {
             Some(1..=65535) => {}
-            Some(port) => self.problem(path, format!("is {port}, must be {wanted}")),
-            None => self.mistyped(value, wanted, path),
+            Some(port) => self.problem(path, format!("is {port}, must be {expected}")),
+            None => self.mistyped(value, expected, path),
         }
     }
 
@@ -134,64 +136,64 @@ impl Walk {
         };
         let mut seen = HashMap::new();
         for (position, item) in items.iter().enumerate() {
-            let place = path.join(Step::Index(position));
-            self.object(item, fields, &place);
+            let field_path = path.join(Step::Index(position));
+            self.object(item, fields, &field_path);
             let identity: Option<Vec<String>> = keys.iter().map(|key| item.get(*key).map(Value::to_string)).collect();
             let earlier = identity.map_or(position, |identity| *seen.entry(identity).or_insert(position));
             if earlier != position {
-                self.problem(&place, format!("has the same {} as item [{earlier}]", keys.join(", ")));
+                self.problem(&field_path, format!("has the same {} as item [{earlier}]", keys.join(", ")));
             }
         }
     }
 
-    fn mistyped(&mut self, value: &Value, wanted: &str, path: &FieldPath) {
+    fn mistyped(&mut self, value: &Value, expected: &str, path: &FieldPath) {
         let subject = if path.0.is_empty() { "the document " } else { "" };
-        self.problem(path, format!("{subject}{}", mistyped(value, wanted)));
+        self.problem(path, format!("{subject}{}", mistyped(value, expected)));
     }
 
     fn unknown(&mut self, object: &Map<String, Value>, fields: &[Field], path: &FieldPath) {
         let known = || fields.iter().map(|field| field.name);
         for name in object.keys().filter(|name| !known().any(|known| known == *name)).take(problem::MOST + 1) {
-            let place = path.field(name);
-            self.avoidable(&place, explain(name, &place, path, names::nearest(name, known())));
+            let field_path = path.field(name);
+            self.unintended(&field_path, explain(name, &field_path, path, names::nearest(name, known())));
         }
     }
 
     fn configuration(&mut self, value: &Value, path: &FieldPath) {
         let text = value.pointer("/spec/configuration").and_then(Value::as_str).unwrap_or_default();
         if text.len() > CONFIG_MAP_LIMIT {
-            return self.problem(path, format!("has {} bytes, a ConfigMap holds {CONFIG_MAP_LIMIT}", text.len()));
+            return self
+                .problem(path, format!("has {} bytes; a ConfigMap holds at most {CONFIG_MAP_LIMIT}", text.len()));
         }
-        // It fits into no annotation, which rendering says; to read it could take a lot of memory.
+        // Rendering reports that it exceeds the limit of annotations; parsing it could take a lot of memory.
         if text.len() > ANNOTATIONS_LIMIT {
             return;
         }
-        let toml::Remarks { syntax, meaning } = toml::check(text);
-        for message in syntax {
-            self.avoidable(path, message);
+        let toml::Findings { syntax_errors, warnings } = toml::check(text);
+        for message in syntax_errors {
+            self.unintended(path, message);
         }
-        for message in meaning {
+        for message in warnings {
             self.warning(path, message);
         }
     }
 
-    /// What the table cannot say: which values of `apiVersion`, `kind`, `name` and `namespace` are right.
+    /// Validates `apiVersion`, `kind`, `metadata.name` and the namespaces.
     fn identity(&mut self, value: &Value, expected_name: &str, root: &FieldPath) {
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
-        for (name, wanted) in [("apiVersion", API_VERSION), ("kind", KIND)] {
+        for (name, expected) in [("apiVersion", API_VERSION), ("kind", KIND)] {
             let found = value.get(name).and_then(Value::as_str);
-            if let Some(found) = found.filter(|found| *found != wanted) {
-                self.problem(&root.field(name), format!("is {}, must be {wanted}", names::quoted(found)));
+            if let Some(found) = found.filter(|found| *found != expected) {
+                self.problem(&root.field(name), format!("is {}, must be {expected}", names::quoted(found)));
             }
         }
         let metadata = root.field("metadata");
         if let Some(found) = text("/metadata/name").filter(|found| !found.is_empty() && *found != expected_name) {
-            let message = format!("is {}, but the Config that counts is {expected_name}", names::quoted(found));
+            let message = format!("is {}, must be {expected_name}", names::quoted(found));
             self.problem(&metadata.field("name"), message);
         }
         if let Some(found) = text("/metadata/namespace").filter(|found| !found.is_empty()) {
-            let message =
-                format!("is {} and has no effect: a Config is one for the whole cluster", names::quoted(found));
+            let message = format!("is {} and has no effect: a Config is cluster-scoped", names::quoted(found));
             self.warning(&metadata.field("namespace"), message);
         }
         let namespace = text("/spec/namespace").filter(|namespace| !namespace.is_empty());
@@ -201,30 +203,30 @@ impl Walk {
     }
 }
 
-/// Says what an unknown field may have been meant to be: its name of today, its right place, or the name next to it.
-fn explain(name: &str, place: &FieldPath, parent: &FieldPath, near: Option<&str>) -> String {
-    if let Some(now) = history::field(&schema_path(place)) {
+/// Explains an unknown field: it was renamed, misspelled, or belongs to another object.
+fn explain(name: &str, field_path: &FieldPath, parent: &FieldPath, near: Option<&str>) -> String {
+    if let Some(now) = history::field(&schema_path(field_path)) {
         return now.to_owned();
     }
     if let Some(near) = near {
-        return format!("is not a field of a Config; did you mean {}?", parent.field(near));
+        return format!("is an unknown field; did you mean {}?", parent.field(near));
     }
-    let mut homes = Vec::new();
-    find_homes(name, SPEC, "spec", &mut homes);
-    if homes.is_empty() {
-        return "is not a field of a Config".to_owned();
+    let mut candidates = Vec::new();
+    find_fields(name, SPEC, "spec", &mut candidates);
+    if candidates.is_empty() {
+        return "is an unknown field".to_owned();
     }
-    format!("is not a field of a Config; it belongs at {}", homes.join(" or "))
+    format!("is an unknown field; did you mean {}?", candidates.join(" or "))
 }
 
-fn find_homes(name: &str, fields: &[Field], parent: &str, homes: &mut Vec<String>) {
+fn find_fields(name: &str, fields: &[Field], parent: &str, candidates: &mut Vec<String>) {
     for field in fields {
         let path = format!("{parent}.{}", field.name);
-        if let Shape::Object(inner) = field.shape {
-            find_homes(name, inner, &path, homes);
+        if let Type::Object(inner) = field.value_type {
+            find_fields(name, inner, &path, candidates);
         }
         if field.name.eq_ignore_ascii_case(name) {
-            homes.push(path);
+            candidates.push(path);
         }
     }
 }

@@ -4,86 +4,85 @@
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) required: bool,
-    pub(super) shape: Shape,
+    pub(super) value_type: Type,
 }
 
-/// What a field may hold.
-pub(super) enum Shape {
-    /// Anything: bookkeeping that we do not read.
+/// The type of a field.
+pub(super) enum Type {
+    /// Any value: server-owned fields that are not validated.
     Any,
-    Text,
-    /// A string that is not empty.
-    Filled,
-    /// What a container's image may be: no blanks around it.
+    String,
+    NonEmptyString,
+    /// A string without whitespace around it.
     Image,
-    FilledImage,
+    NonEmptyImage,
     Port,
-    Flag,
-    /// Names of one's own, each with a string.
-    Texts,
+    Boolean,
+    /// A map of strings, such as labels.
+    StringMap,
     Object(&'static [Field]),
-    /// Objects that differ in their key fields.
+    /// A list of objects with different values of these keys.
     List(&'static [Field], &'static [&'static str]),
 }
 
-const fn required(name: &'static str, shape: Shape) -> Field {
-    Field { name, required: true, shape }
+const fn required(name: &'static str, value_type: Type) -> Field {
+    Field { name, required: true, value_type }
 }
 
-const fn optional(name: &'static str, shape: Shape) -> Field {
-    Field { name, required: false, shape }
+const fn optional(name: &'static str, value_type: Type) -> Field {
+    Field { name, required: false, value_type }
 }
 
 pub(super) const ROOT: &[Field] = &[
-    required("apiVersion", Shape::Text),
-    required("kind", Shape::Text),
-    required("metadata", Shape::Object(METADATA)),
-    required("spec", Shape::Object(SPEC)),
-    optional("status", Shape::Any),
+    required("apiVersion", Type::String),
+    required("kind", Type::String),
+    required("metadata", Type::Object(METADATA)),
+    required("spec", Type::Object(SPEC)),
+    optional("status", Type::Any),
 ];
 
 pub(super) const METADATA: &[Field] = &[
-    required("name", Shape::Filled),
-    optional("annotations", Shape::Texts),
-    optional("creationTimestamp", Shape::Any),
-    optional("deletionGracePeriodSeconds", Shape::Any),
-    optional("deletionTimestamp", Shape::Text),
-    optional("finalizers", Shape::Any),
-    optional("generateName", Shape::Any),
-    optional("generation", Shape::Any),
-    optional("labels", Shape::Texts),
-    optional("managedFields", Shape::Any),
-    optional("namespace", Shape::Text),
-    optional("ownerReferences", Shape::Any),
-    optional("resourceVersion", Shape::Any),
-    optional("selfLink", Shape::Any),
-    optional("uid", Shape::Text),
+    required("name", Type::NonEmptyString),
+    optional("annotations", Type::StringMap),
+    optional("creationTimestamp", Type::Any),
+    optional("deletionGracePeriodSeconds", Type::Any),
+    optional("deletionTimestamp", Type::String),
+    optional("finalizers", Type::Any),
+    optional("generateName", Type::Any),
+    optional("generation", Type::Any),
+    optional("labels", Type::StringMap),
+    optional("managedFields", Type::Any),
+    optional("namespace", Type::String),
+    optional("ownerReferences", Type::Any),
+    optional("resourceVersion", Type::Any),
+    optional("selfLink", Type::Any),
+    optional("uid", Type::String),
 ];
 
 pub(super) const SPEC: &[Field] = &[
-    required("agent", Shape::Object(AGENT)),
-    required("configuration", Shape::Filled),
-    required("daemon", Shape::Object(DAEMON)),
-    required("namespace", Shape::Filled),
-    optional("overrides", Shape::List(OVERRIDE, &["kind", "apiVersion", "namespace", "name"])),
+    required("agent", Type::Object(AGENT)),
+    required("configuration", Type::NonEmptyString),
+    required("daemon", Type::Object(DAEMON)),
+    required("namespace", Type::NonEmptyString),
+    optional("overrides", Type::List(OVERRIDE, &["kind", "apiVersion", "namespace", "name"])),
 ];
 
 const AGENT: &[Field] = &[
-    required("image", Shape::FilledImage),
-    optional("healthProbePort", Shape::Port),
-    optional("logLevel", Shape::Text),
+    required("image", Type::NonEmptyImage),
+    optional("healthProbePort", Type::Port),
+    optional("logLevel", Type::String),
 ];
 
 const DAEMON: &[Field] = &[
-    required("image", Shape::FilledImage),
-    optional("csiRegistrarImage", Shape::Image),
-    optional("logLevel", Shape::Text),
+    required("image", Type::NonEmptyImage),
+    optional("csiRegistrarImage", Type::Image),
+    optional("logLevel", Type::String),
 ];
 
 const OVERRIDE: &[Field] = &[
-    required("apiVersion", Shape::Text),
-    required("kind", Shape::Text),
-    required("name", Shape::Text),
-    required("namespace", Shape::Text),
-    required("unmanaged", Shape::Flag),
+    required("apiVersion", Type::String),
+    required("kind", Type::String),
+    required("name", Type::String),
+    required("namespace", Type::String),
+    required("unmanaged", Type::Boolean),
 ];

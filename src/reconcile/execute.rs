@@ -75,7 +75,7 @@ impl Execution<'_> {
                     }
                     tokio::select! {
                         outcome = apply_object(self.cluster, manifest, live, self.policy) => Some((manifest, outcome)),
-                        () = self.stop.patience_ends() => None,
+                        () = self.stop.grace_expired() => None,
                     }
                 })
                 .buffered(IN_FLIGHT);

@@ -1,16 +1,16 @@
-//! What the API server would refuse, found before anything is sent: names, sizes, selectors.
+//! Validates what the API server would reject: names, sizes, selectors.
 //!
 //! Pure.
 
 use serde_json::{Map, Value};
 
-use super::types::{self, Found};
+use super::types::{self, FieldMessages};
 use crate::manifest::{ANNOTATIONS_LIMIT, CONFIG_MAP_LIMIT, ObjectId};
 use crate::names;
 use crate::path::{FieldPath, Step};
 
-/// Everything that the API server would refuse about `object`.
-pub(super) fn check(id: &ObjectId, object: &Value) -> Found {
+/// Everything that the API server would reject in `object`.
+pub(super) fn check(id: &ObjectId, object: &Value) -> FieldMessages {
     let mut found = Vec::new();
     metadata(id, object, &mut found);
     annotations(object, &FieldPath::default(), &mut found);
@@ -21,28 +21,28 @@ pub(super) fn check(id: &ObjectId, object: &Value) -> Found {
     found
 }
 
-fn metadata(id: &ObjectId, object: &Value, found: &mut Found) {
+fn metadata(id: &ObjectId, object: &Value, found: &mut FieldMessages) {
     let root = FieldPath::default().field("metadata");
-    let wrong = match (id.group(), id.kind.as_str()) {
+    let error = match (id.group(), id.kind.as_str()) {
         ("rbac.authorization.k8s.io", _) | (_, "APIService" | "ClusterTrustBundle" | "IPAddress") => {
             names::path_error(&id.name)
         }
         ("", "Namespace" | "Service") => names::label_error(&id.name),
         _ if types::is_namespaced(id).is_some() => names::subdomain_error(&id.name),
-        // Whoever serves the kind has its own rule.
+        // The rule of a custom resource is not known.
         _ => names::path_error(&id.name),
     };
-    found.extend(wrong.map(|message| (root.field("name"), message)));
-    let wrong = id.namespace.as_deref().and_then(names::label_error);
-    found.extend(wrong.map(|message| (root.field("namespace"), message)));
-    found.extend(misplaced(id).map(|message| (root.field("namespace"), message)));
+    found.extend(error.map(|message| (root.field("name"), message)));
+    let error = id.namespace.as_deref().and_then(names::label_error);
+    found.extend(error.map(|message| (root.field("namespace"), message)));
+    found.extend(scope_error(id).map(|message| (root.field("namespace"), message)));
     if object.pointer("/metadata/generateName").is_some_and(|value| !value.is_null()) {
         found.push((root.field("generateName"), "must not be set in a template".to_owned()));
     }
 }
 
-/// An object without namespace would land in whichever the connection happens to name.
-fn misplaced(id: &ObjectId) -> Option<String> {
+/// A namespaced object without a namespace would be created in the namespace of the kubeconfig context.
+fn scope_error(id: &ObjectId) -> Option<String> {
     match (types::is_namespaced(id)?, &id.namespace) {
         (true, None) => Some(format!("is missing: a {} is namespaced", id.kind)),
         (false, Some(_)) => Some(format!("must not be set: a {} is cluster-scoped", id.kind)),
@@ -50,33 +50,33 @@ fn misplaced(id: &ObjectId) -> Option<String> {
     }
 }
 
-/// Sums up every annotation map: the object's own, and that of a pod template.
-fn annotations(value: &Value, path: &FieldPath, found: &mut Found) {
+/// Checks the size of the annotations of the object and of its pod template.
+fn annotations(value: &Value, path: &FieldPath, found: &mut FieldMessages) {
     let own = value.pointer("/metadata/annotations").and_then(Value::as_object);
     let place = path.field("metadata").field("annotations");
     if let Some(annotations) = own {
         let size = |(key, value): (&String, &Value)| key.len() + length(value);
-        too_big(annotations, size, ANNOTATIONS_LIMIT, &place, found);
+        check_size(annotations, size, ANNOTATIONS_LIMIT, &place, found);
     }
     if let Some(template) = value.pointer("/spec/template") {
         annotations(template, &path.field("spec").field("template"), found);
     }
 }
 
-fn data(object: &Value, found: &mut Found) {
+fn data(object: &Value, found: &mut FieldMessages) {
     for field in ["data", "binaryData"] {
         if let Some(data) = object.get(field).and_then(Value::as_object) {
-            too_big(data, |(_, value)| length(value), CONFIG_MAP_LIMIT, &FieldPath::default().field(field), found);
+            check_size(data, |(_, value)| length(value), CONFIG_MAP_LIMIT, &FieldPath::default().field(field), found);
         }
     }
 }
 
-fn too_big(
+fn check_size(
     map: &Map<String, Value>,
     size: impl Fn((&String, &Value)) -> usize,
     limit: usize,
     path: &FieldPath,
-    found: &mut Found,
+    found: &mut FieldMessages,
 ) {
     let total: usize = map.iter().map(&size).sum();
     let Some((largest, value)) = map.iter().max_by_key(|entry| size(*entry)).filter(|_| total > limit) else {
@@ -93,36 +93,36 @@ fn length(value: &Value) -> usize {
     value.as_str().map_or(0, str::len)
 }
 
-/// A selector that does not choose the pods of its own template is refused, and cannot be changed later.
-fn selector(object: &Value, found: &mut Found) {
+/// The API server rejects a selector that does not match the pod template, and the selector is immutable.
+fn selector(object: &Value, found: &mut FieldMessages) {
     let Some((selector, template)) = object.pointer("/spec/selector").zip(object.pointer("/spec/template")) else {
         return;
     };
     let label = |key: &str| template.pointer("/metadata/labels").and_then(|labels| labels.get(key));
     let has = |key: &str| label(key).map_or("has no such label".to_owned(), |label| format!("has {label}"));
     let path = FieldPath::default().field("spec").field("selector");
-    let mut misses = |place: FieldPath, wants: String, key: &str| {
+    let mut mismatch = |path: FieldPath, requirement: String, key: &str| {
         let has = has(key);
-        found.push((place, format!("{wants}, but the pod template {has}: the selector would not choose its pods")));
+        found.push((path, format!("{requirement}, but the pod template {has}: the selector must match its labels")));
     };
     for (key, value) in selector.get("matchLabels").and_then(Value::as_object).into_iter().flatten() {
         if label(key) != Some(value) {
-            misses(path.field("matchLabels").field(key), format!("is {value}"), key);
+            mismatch(path.field("matchLabels").field(key), format!("is {value}"), key);
         }
     }
     let expressions = selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten();
     for (position, expression) in expressions.enumerate() {
         let key = expression.get("key").and_then(Value::as_str).unwrap_or_default();
-        if chooses(expression, label(key)) == Some(false) {
+        if matches_label(expression, label(key)) == Some(false) {
             let place = path.field("matchExpressions").join(Step::Index(position));
-            misses(place, format!("is {expression}"), key);
+            mismatch(place, format!("is {expression}"), key);
         }
     }
 }
 
-/// Whether an expression of a selector holds for a label
-/// (<https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#set-based-requirement>); none when it is malformed.
-fn chooses(expression: &Value, label: Option<&Value>) -> Option<bool> {
+/// Whether a `matchExpressions` entry matches a label
+/// (<https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#set-based-requirement>); none when it is not valid.
+fn matches_label(expression: &Value, label: Option<&Value>) -> Option<bool> {
     let values = expression.get("values").and_then(Value::as_array);
     let among = || Some(label.is_some_and(|label| values.is_some_and(|values| values.contains(label))));
     match expression.get("operator")?.as_str()? {

@@ -1,7 +1,7 @@
-//! From a Config, the templates and a platform to the manifests in the order of applying.
+//! Renders the manifests of a Config from the templates, for a platform, in the order of applying.
 //!
-//! Pure: no file, network, clock or environment. Objects stay JSON values from the template on, so that a field is sent
-//! exactly as it was written, nulls included.
+//! Pure: no file, network, clock or environment. Objects stay JSON values, so that a field is sent exactly as the template
+//! has it, including nulls.
 
 mod checks;
 mod owners;
@@ -19,43 +19,43 @@ use crate::path::{FieldPath, Step};
 use crate::problem::{self, Problem};
 use crate::templates::{Engine, Template, Templates};
 
-/// What the cluster is, as far as the objects depend on it.
+/// The properties of the cluster that the templates depend on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
-    /// `OpenShift`.
+    /// Whether it is `OpenShift`.
     pub openshift: bool,
-    /// With prometheus-operator.
+    /// Whether prometheus-operator is installed.
     pub monitoring: bool,
 }
 
-/// What a Config becomes.
+/// The result of rendering a Config.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rendered {
-    /// The wanted objects, in the order of applying.
+    /// The desired objects, in the order of applying.
     pub manifests: Vec<Manifest>,
-    /// The objects that the Config says to leave alone.
+    /// The objects that the Config marks unmanaged.
     pub unmanaged: Vec<ObjectId>,
-    /// The templates that are not wanted on this platform.
-    pub left_out: Vec<LeftOut>,
-    /// What is worth saying but stops nothing.
+    /// The templates whose condition is false on this platform.
+    pub excluded: Vec<Excluded>,
+    /// Findings that do not prevent rendering.
     pub warnings: Vec<Problem>,
 }
 
-/// A template whose condition does not hold.
+/// A template whose condition is false.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct Excluded {
     /// The file as messages name it.
     pub source: String,
     /// The condition.
     pub when: String,
-    /// The object that it would be, where the template can be evaluated.
+    /// The object that it defines, if it can be evaluated.
     pub id: Option<ObjectId>,
 }
 
-/// Renders the objects of `config`, or gives everything that is wrong with the templates and what they become.
+/// Renders the objects of `config`, or returns all problems of the templates and their objects.
 ///
 /// `uid` is the Config's; without it the objects get no owner references.
-/// `pull_policy` goes to every container; none or an empty one leaves the choice to the API server.
+/// `pull_policy` is set on every container; if it is none or empty, the API server chooses.
 pub fn render(
     config: &Config,
     uid: Option<&str>,
@@ -64,19 +64,19 @@ pub fn render(
     pull_policy: Option<&str>,
 ) -> Result<Rendered, Vec<Problem>> {
     let pull_policy = pull_policy.filter(|policy| !policy.is_empty());
-    let mut pass = Pass::new(config, uid);
+    let mut renderer = Renderer::new(config, uid);
     let engine = Engine::new(&values(config, platform, pull_policy));
     for template in templates.iter() {
-        match engine.wants(template) {
-            Ok(true) => pass.add(&engine, template),
-            Ok(false) => pass.leave_out(&engine, template),
-            Err(problems) => pass.problems.extend(problems),
+        match engine.is_enabled(template) {
+            Ok(true) => renderer.add(&engine, template),
+            Ok(false) => renderer.exclude(&engine, template),
+            Err(problems) => renderer.problems.extend(problems),
         }
     }
-    pass.finish()
+    renderer.finish()
 }
 
-/// What a template may use.
+/// The variables of the templates.
 fn values(config: &Config, platform: Platform, pull_policy: Option<&str>) -> Value {
     json!({
         "agent": {
@@ -98,34 +98,34 @@ fn values(config: &Config, platform: Platform, pull_policy: Option<&str>) -> Val
     })
 }
 
-/// What has been found so far.
-struct Pass<'a> {
+/// What was rendered so far.
+struct Renderer<'a> {
     config: &'a Config,
     uid: Option<&'a str>,
     manifests: Vec<Manifest>,
     unmanaged: Vec<ObjectId>,
-    left_out: Vec<LeftOut>,
+    excluded: Vec<Excluded>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
-    /// Which file an object comes from, whatever the version it is written in.
+    /// The template of each object, regardless of the API version.
     sources: HashMap<(String, ObjectId), String>,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> Renderer<'a> {
     fn new(config: &'a Config, uid: Option<&'a str>) -> Self {
         Self {
             config,
             uid,
             manifests: Vec::new(),
             unmanaged: Vec::new(),
-            left_out: Vec::new(),
+            excluded: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
             sources: HashMap::new(),
         }
     }
 
-    /// Takes a template's object in, or what is wrong with it.
+    /// Adds the object of a template, or its problems.
     fn add(&mut self, engine: &Engine, template: &Template) {
         let mut document = match engine.evaluate(template) {
             Ok(document) => document,
@@ -140,7 +140,7 @@ impl<'a> Pass<'a> {
         let versionless = ObjectId { api_version: String::new(), ..id.clone() };
         let earlier = self.sources.entry((id.group().to_owned(), versionless));
         if let Entry::Occupied(other) = &earlier {
-            let message = format!("{id} is also the object of {}", other.get());
+            let message = format!("{id} is already defined by {}", other.get());
             return self.problems.push(document.problem(FieldPath::default(), message));
         }
         earlier.or_insert_with(|| template.source.clone());
@@ -153,17 +153,18 @@ impl<'a> Pass<'a> {
         let of_type = types::check(&id, &document.object);
         let mut problems = checks::check(&id, &document.object);
         problems.extend(of_type.problems);
-        let placed = |found: types::Found| problem::placed(found, |(path, message)| document.problem(path, message));
-        self.problems.extend(placed(problems));
-        self.warnings.extend(placed(of_type.warnings));
+        let located =
+            |found: types::FieldMessages| problem::placed(found, |(path, message)| document.problem(path, message));
+        self.problems.extend(located(problems));
+        self.warnings.extend(located(of_type.warnings));
         let object = owners::owned(document.object, &id, &self.config.name, self.uid);
         self.manifests.push(Manifest { id, object, source: template.source.clone() });
     }
 
-    fn leave_out(&mut self, engine: &Engine, template: &Template) {
+    fn exclude(&mut self, engine: &Engine, template: &Template) {
         let id = engine.evaluate(template).ok().and_then(|document| ObjectId::of(&document.object).ok());
         let when = template.when().map(|(_, condition)| condition.to_owned()).unwrap_or_default();
-        self.left_out.push(LeftOut { source: template.source.clone(), when, id });
+        self.excluded.push(Excluded { source: template.source.clone(), when, id });
     }
 
     fn finish(mut self) -> Result<Rendered, Vec<Problem>> {
@@ -172,20 +173,21 @@ impl<'a> Pass<'a> {
         }
         self.manifests.sort_by_cached_key(|manifest| order(&manifest.id));
         self.unmanaged.sort_by_cached_key(order);
-        let here: Vec<_> = self.manifests.iter().map(|manifest| &manifest.id).chain(&self.unmanaged).cloned().collect();
-        let elsewhere: Vec<_> = self.left_out.iter().filter_map(|left_out| left_out.id.clone()).collect();
+        let rendered: Vec<_> =
+            self.manifests.iter().map(|manifest| &manifest.id).chain(&self.unmanaged).cloned().collect();
+        let not_rendered: Vec<_> = self.excluded.iter().filter_map(|excluded| excluded.id.clone()).collect();
         let overrides = FieldPath::default().field("spec").field("overrides");
-        let remarks = self.config.overrides.iter().enumerate().filter_map(|(position, entry)| {
-            let message = entry.remark(&here, &elsewhere)?;
+        let ineffective = self.config.overrides.iter().enumerate().filter_map(|(position, entry)| {
+            let message = entry.warning(&rendered, &not_rendered)?;
             Some(Problem::at(overrides.join(Step::Index(position)), message))
         });
-        self.warnings.extend(problem::placed(remarks.take(problem::MOST + 1).collect(), |remark| remark));
-        let Self { manifests, unmanaged, left_out, warnings, .. } = self;
-        Ok(Rendered { manifests, unmanaged, left_out, warnings })
+        self.warnings.extend(problem::placed(ineffective.take(problem::MOST + 1).collect(), |warning| warning));
+        let Self { manifests, unmanaged, excluded, warnings, .. } = self;
+        Ok(Rendered { manifests, unmanaged, excluded, warnings })
     }
 }
 
-/// The order of applying: total, since no two objects have the same identity.
+/// The order of applying, which is total because no two objects have the same identity.
 fn order(id: &ObjectId) -> (Stage, String, String, Option<String>, String) {
     (Stage::of(&id.kind), id.kind.clone(), id.name.clone(), id.namespace.clone(), id.api_version.clone())
 }

@@ -1,6 +1,6 @@
-//! The owner reference that ties an object's life to the Config's.
+//! The owner reference by which the objects are deleted together with the Config.
 //!
-//! Pure. A Config belongs to the whole cluster, so it may own objects in every namespace:
+//! Pure. A Config is cluster-scoped, so it can own objects in every namespace:
 //! <https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/>.
 
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::config::{API_VERSION, KIND};
 use crate::manifest::ObjectId;
 
-/// `object` with the owner reference to the Config `name`. Without a uid there is none: the garbage collector deletes an object whose owner
-/// has another uid. The namespace gets none either, it is not the Config's.
+/// Adds the owner reference to the Config `name`. Without a uid there is none, because the garbage collector deletes an
+/// object if its owner has another uid. The Namespace has none, because it can hold objects of others.
 pub(super) fn owned(mut object: Value, id: &ObjectId, name: &str, uid: Option<&str>) -> Value {
     if let Some(uid) = uid
         && id.kind != "Namespace"

@@ -1,8 +1,7 @@
-//! From a template and the values of a Config to one object, with the way back from a field to the template's line.
+//! Evaluates a template with the values of a Config: one object, and the template's position of each field.
 //!
-//! Every string that a template writes comes out as a double-quoted YAML scalar on one line, in which nothing is left that
-//! YAML could take for structure, wherever the template has put it. A name that does not exist is an error, in branches
-//! that are not taken as well. Pure.
+//! Every string is written as a double-quoted YAML scalar on one line, in which all characters with a meaning in YAML are
+//! escaped. An undefined variable is an error, even in a branch that is not taken. Pure.
 
 use std::collections::HashSet;
 
@@ -11,47 +10,47 @@ use minijinja::{AutoEscape, Environment, ErrorKind, Output, UndefinedBehavior};
 use serde_json::Value;
 
 use super::Template;
-use super::places::Places;
+use super::source_map::SourceMap;
 use crate::names;
 use crate::path::{FieldPath, Step};
 use crate::problem::Problem;
 use crate::yaml;
 
-/// What one template may cost: about as many steps, or 16 MB of text. The largest document that the API takes is a fifth of that.
+/// The limit of one template: evaluation steps, or 16 MB of text, five times the largest document that the API accepts.
 const FUEL: u64 = 250_000;
 
-/// Unknown names that are told: the template is searched for each.
-const MOST_PROBLEMS: usize = 20;
+/// The most undefined variables that are reported, because the template is searched for each.
+const MOST_UNDEFINED: usize = 20;
 
-/// What evaluates templates: the rules of writing and the values.
+/// Evaluates templates with the values of one Config.
 pub(crate) struct Engine {
     pub(super) environment: Environment<'static>,
     pub(super) values: minijinja::Value,
-    /// The names that a template may use, `agent` and `agent.image`.
-    names: Vec<String>,
+    /// The variables that a template can use, `agent` and `agent.image`.
+    variables: Vec<String>,
 }
 
-/// The one object that a template gave.
+/// The object that a template defines.
 pub(crate) struct Document {
     /// The object.
     pub(crate) object: Value,
     source: String,
-    places: Places,
-    /// Where the object stands in the text: in a `List`, its item; else nothing.
-    inside: FieldPath,
+    source_map: SourceMap,
+    /// The path to the object in the text: the item of a `List`, else the root.
+    root: FieldPath,
 }
 
 impl Document {
     /// A finding about the field at `path` of the object.
     pub(crate) fn problem(&self, path: FieldPath, message: impl Into<String>) -> Problem {
-        let whole = FieldPath(self.inside.0.iter().chain(&path.0).cloned().collect());
-        let (line, column) = self.places.of_field(&whole);
+        let whole = FieldPath(self.root.0.iter().chain(&path.0).cloned().collect());
+        let (line, column) = self.source_map.field_position(&whole);
         Problem { line, column, ..Problem { file: Some(self.source.clone()), ..Problem::at(path, message) } }
     }
 }
 
 impl Engine {
-    /// Gets ready to evaluate templates with `values`, an object whose members may be objects.
+    /// Prepares to evaluate templates with `values`, an object of scalars and objects.
     pub(crate) fn new(values: &Value) -> Self {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -59,18 +58,19 @@ impl Engine {
         environment.set_debug(true);
         environment.set_fuel(Some(FUEL));
         environment.set_formatter(|output, _, value| write(output, value));
-        let mut names = Vec::new();
+        let mut variables = Vec::new();
         for (name, value) in values.as_object().into_iter().flatten() {
-            names.extend(value.as_object().into_iter().flatten().map(|(inner, _)| format!("{name}.{inner}")));
-            names.push(name.clone());
+            variables.extend(value.as_object().into_iter().flatten().map(|(inner, _)| format!("{name}.{inner}")));
+            variables.push(name.clone());
         }
-        Self { environment, values: minijinja::value::Serde(values).into(), names }
+        Self { environment, values: minijinja::value::Serde(values).into(), variables }
     }
 
-    /// Whether the template's header wants it rendered.
-    pub(crate) fn wants(&self, template: &Template) -> Result<bool, Vec<Problem>> {
-        if let Some(line) = template.stray_condition() {
-            let message = "# when: can stand once, above the object; join conditions with and, or";
+    /// Whether the condition in the template's header is true.
+    pub(crate) fn is_enabled(&self, template: &Template) -> Result<bool, Vec<Problem>> {
+        if let Some(line) = template.ignored_condition() {
+            let message =
+                "only one \"# when:\" is allowed, and only above the object; combine conditions with \"and\" or \"or\"";
             return Err(vec![Problem { line: Some(line), ..Problem::in_file(&template.source, message) }]);
         }
         let Some((line, condition)) = template.when() else {
@@ -88,7 +88,7 @@ impl Engine {
         Ok(value.is_true())
     }
 
-    /// The object that the template gives, or all that is wrong with it.
+    /// The object that the template defines, or its problems.
     pub(crate) fn evaluate(&self, template: &Template) -> Result<Document, Vec<Problem>> {
         let one = |problem: Problem| vec![problem];
         let compiled = self
@@ -100,42 +100,42 @@ impl Engine {
             let line = |name: &str| template.text.lines().position(|line| line.contains(name)).map(|line| line + 1);
             let problem = |name: &String| {
                 Problem { line: line(name), ..Problem::in_file(&template.source, self.undefined(name)) }
-                    .quoting(template.shown())
+                    .quoting(template.quotable())
             };
-            let mut told: Vec<Problem> = unknown.iter().take(MOST_PROBLEMS).map(problem).collect();
-            let untold = unknown.len() - told.len();
-            if untold > 0 {
-                told.push(Problem::in_file(&template.source, format!("{untold} more are not shown")));
+            let mut problems: Vec<Problem> = unknown.iter().take(MOST_UNDEFINED).map(problem).collect();
+            let omitted = unknown.len() - problems.len();
+            if omitted > 0 {
+                problems.push(Problem::in_file(&template.source, format!("{omitted} more undefined variables")));
             }
-            return Err(told);
+            return Err(problems);
         }
         let (mut text, spans) =
             compiled.render_with_spans(&self.values).map_err(|error| one(self.located(template, &error)))?;
-        // The language takes the last newline away, which a block scalar at the end of the file needs.
+        // The template language removes the last newline, which a block scalar at the end of the file needs.
         text.push('\n');
-        let places = Places::new(text, spans, &template.text);
-        let embedded: Vec<Problem> = places.embedded().map(|(line, name)| embedded(template, line, name)).collect();
-        if embedded.is_empty() { read(template, places) } else { Err(embedded) }
+        let source_map = SourceMap::new(text, spans, &template.text);
+        let embedded: Vec<Problem> = source_map.embedded().map(|(line, name)| embedded(template, line, name)).collect();
+        if embedded.is_empty() { read(template, source_map) } else { Err(embedded) }
     }
 
-    /// The names that are neither ours nor the template language's, sorted.
+    /// The variables that are neither ours nor the template language's, sorted.
     fn unknown(&self, names: HashSet<String>) -> Vec<String> {
         let globals: HashSet<&str> = self.environment.globals().map(|(global, _)| global).collect();
-        let known = |name: &String| self.names.contains(name) || globals.contains(name.as_str());
+        let known = |name: &String| self.variables.contains(name) || globals.contains(name.as_str());
         let mut unknown: Vec<String> = names.into_iter().filter(|name| !known(name)).collect();
         unknown.sort();
         unknown
     }
 
     fn undefined(&self, name: &str) -> String {
-        let known = || self.names.iter().map(String::as_str);
+        let known = || self.variables.iter().map(String::as_str);
         match names::nearest(name, known()) {
             Some(near) => format!("{name} is not defined; did you mean {near}?"),
-            None => format!("{name} is not defined; there are {}", known().collect::<Vec<_>>().join(", ")),
+            None => format!("{name} is not defined; available: {}", known().collect::<Vec<_>>().join(", ")),
         }
     }
 
-    /// What the template language reports, with its place.
+    /// An error of the template language, with its position.
     fn located(&self, template: &Template, error: &minijinja::Error) -> Problem {
         let range = error.range();
         let expression = range.clone().and_then(|range| template.text.get(range)).unwrap_or_default();
@@ -144,26 +144,27 @@ impl Engine {
             _ => reason(error),
         };
         let column = range.map(|range| yaml::place_at(&template.text, range.start).1);
-        Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }.quoting(template.shown())
+        Problem { line: error.line(), column, ..Problem::in_file(&template.source, message) }
+            .quoting(template.quotable())
     }
 }
 
 fn reason(error: &minijinja::Error) -> String {
     if error.kind() == ErrorKind::OutOfFuel {
-        return "takes too many steps or makes too much text".to_owned();
+        return "exceeds the limit of evaluation steps or output size".to_owned();
     }
     error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()))
 }
 
-/// A string in the middle of other text would bring its quotes into it.
+/// A string that is only a part of a value would insert its quotes there.
 fn embedded(template: &Template, line: usize, name: &str) -> Problem {
     let message = format!(
-        "{{{{ {name} }}}} is a string and must be the whole value, without quotes; join text with ~, such as {{{{ \"text\" ~ {name} }}}}"
+        "{{{{ {name} }}}} is a string, must be the whole value, without quotes; concatenate with ~, for example {{{{ \"text\" ~ {name} }}}}"
     );
-    Problem { line: Some(line), ..Problem::in_file(&template.source, message) }.quoting(template.shown())
+    Problem { line: Some(line), ..Problem::in_file(&template.source, message) }.quoting(template.quotable())
 }
 
-/// Writes a value so that YAML reads exactly that value.
+/// Writes a value so that YAML readers return exactly that value.
 fn write(output: &mut Output<'_>, value: &minijinja::Value) -> Result<(), minijinja::Error> {
     let text = match value.kind() {
         ValueKind::String => quoted(value.as_str().unwrap_or_default()),
@@ -179,8 +180,8 @@ fn write(output: &mut Output<'_>, value: &minijinja::Value) -> Result<(), miniji
     Ok(output.write_str(&text)?)
 }
 
-/// A double-quoted scalar that holds letters, digits, a few harmless signs and escapes: no indicator of YAML, no quote, no
-/// line end. So the structure around it is the same for every value, even where a template puts it into other quotes.
+/// A double-quoted scalar of letters, digits, a few other characters and escapes: no YAML indicators, quotes or line breaks.
+/// So no value can change the structure around it, even inside other quotes.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -197,12 +198,12 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Reads the one object of an evaluated template; a list that holds one object counts as that object.
-fn read(template: &Template, places: Places) -> Result<Document, Vec<Problem>> {
-    let documents = yaml::read(places.text().as_bytes()).map_err(|error| {
-        let (line, column) = places.of_output(Some((error.line(), error.column())));
-        let problem = Problem::in_file(&template.source, places.reworded(error.kind()));
-        vec![Problem { line, column, ..problem }.quoting(template.shown())]
+/// Reads the only object of an evaluated template, possibly in a `List`.
+fn read(template: &Template, source_map: SourceMap) -> Result<Document, Vec<Problem>> {
+    let documents = yaml::read(source_map.text().as_bytes()).map_err(|error| {
+        let (line, column) = source_map.source_position(Some((error.line(), error.column())));
+        let problem = Problem::in_file(&template.source, source_map.message(error.kind()));
+        vec![Problem { line, column, ..problem }.quoting(template.quotable())]
     })?;
     let is_list = documents.iter().any(|document| document.value.get("items").is_some_and(Value::is_array));
     let list = FieldPath::default().field("items").join(Step::Index(0));
@@ -216,7 +217,7 @@ fn read(template: &Template, places: Places) -> Result<Document, Vec<Problem>> {
         let message = format!("expected 1 {}, found {}{found}", expected.unwrap_or("object"), kinds.len());
         return Err(vec![Problem::in_file(&template.source, message)]);
     }
-    let inside = if is_list { list } else { FieldPath::default() };
+    let root = if is_list { list } else { FieldPath::default() };
     let object = objects.pop().unwrap_or_default();
-    Ok(Document { object, source: template.source.clone(), places, inside })
+    Ok(Document { object, source: template.source.clone(), source_map, root })
 }

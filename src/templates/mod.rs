@@ -1,24 +1,23 @@
-//! The templates: one a file, each the manifest that it becomes, with placeholders; built in, and laid over by a folder.
+//! The templates: one file each, a manifest with placeholders; built in, and replaced or added from a directory.
 //!
-//! Only [`Templates::with_overlay`] reads files, nothing touches the network. What a template becomes is computed in
-//! `evaluate`.
+//! Only [`Templates::with_overlay`] reads files; nothing touches the network. `evaluate` turns a template into an object.
 
 mod evaluate;
 mod overlay;
-mod places;
 mod replaced;
+mod source_map;
 
 use std::borrow::Cow;
 
 pub(crate) use self::evaluate::{Document, Engine};
 use crate::problem::Problem;
 
-/// A template and where it comes from.
+/// A template and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// The name of the file, which is also what an overlay replaces it by.
+    /// The name of the file, by which an overlay replaces it.
     pub file: String,
-    /// The file as messages name it.
+    /// The file, as messages name it.
     pub source: String,
     /// The text.
     text: Cow<'static, str>,
@@ -27,20 +26,20 @@ pub struct Template {
 }
 
 impl Template {
-    /// The condition in the header (`# when: openshift and monitoring`) and its line; none when it is always rendered.
+    /// The condition in the header (`# when: openshift and monitoring`) and its line; none when there is no condition.
     pub fn when(&self) -> Option<(usize, &str)> {
         self.conditions().next()
     }
 
-    /// The line of a condition that counts for nothing: a second one, or one below the header.
-    fn stray_condition(&self) -> Option<usize> {
+    /// The line of a condition that would be ignored: a second one, or one below the header.
+    fn ignored_condition(&self) -> Option<usize> {
         let header = self.text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty()).count();
-        let stray = |(position, (line, _)): &(usize, (usize, &str))| *position > 0 || *line > header;
-        self.conditions().enumerate().find(stray).map(|(_, (line, _))| line)
+        let is_ignored = |(position, (line, _)): &(usize, (usize, &str))| *position > 0 || *line > header;
+        self.conditions().enumerate().find(is_ignored).map(|(_, (line, _))| line)
     }
 
-    /// The text, as far as messages may show it: no line of what may be a Secret.
-    fn shown(&self) -> &str {
+    /// The text from which messages quote lines; empty if it may be a Secret.
+    fn quotable(&self) -> &str {
         if self.text.contains("Secret") { "" } else { &self.text }
     }
 
@@ -60,13 +59,13 @@ impl Template {
         self.replaced.map(|text| Self::builtin(&self.file, text))
     }
 
-    /// The kind of object that it must give: that of the template that it replaces.
+    /// The kind of object that it must define: that of the template that it replaces.
     fn required_kind(&self) -> Option<&'static str> {
         self.replaced?.lines().find_map(|line| line.strip_prefix("kind: "))
     }
 }
 
-/// The templates to render, in the order of their file names, each name once.
+/// The templates to render, in the order of their unique file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Templates(Vec<Template>);
 
@@ -75,7 +74,7 @@ macro_rules! builtin {
 }
 
 impl Templates {
-    /// The templates that are built in: what the operator makes of a Config.
+    /// The built-in templates: the objects that the operator creates.
     pub fn builtin() -> Self {
         Self(Vec::from(builtin![
             "clusterrole-user.yaml"
@@ -96,11 +95,11 @@ impl Templates {
         ]))
     }
 
-    /// Templates that are held in memory and no others: the names of their files and their texts.
+    /// Templates from memory, without the built-in ones: file names and texts.
     pub fn from_texts<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut templates = Self(Vec::new());
         for (file, text) in files {
-            templates.lay_over(file, file.to_owned(), text.to_owned());
+            templates.insert(file, file.to_owned(), text.to_owned());
         }
         templates
     }
@@ -110,8 +109,8 @@ impl Templates {
         self.0.iter()
     }
 
-    /// Lays a template over those that are there: in the place of the one with the same name, else added.
-    fn lay_over(&mut self, file: &str, source: String, text: String) {
+    /// Replaces the template of the same name, or adds one.
+    fn insert(&mut self, file: &str, source: String, text: String) {
         let mut template = Template { file: file.to_owned(), source, text: Cow::Owned(text), replaced: None };
         match self.0.binary_search_by(|other| other.file.as_str().cmp(file)) {
             Ok(position) => {

@@ -61,7 +61,7 @@ pub fn templates(data: &[u8]) {
     let templates = Templates::from_texts([("own.yaml", text)]);
     let platform = Platform { openshift: true, monitoring: false };
     match render(&own_config(), Some("1"), &templates, platform, Some("Always")) {
-        Ok(rendered) => assert_eq!(rendered.manifests.len() + rendered.left_out.len(), 1),
+        Ok(rendered) => assert_eq!(rendered.manifests.len() + rendered.excluded.len(), 1),
         Err(problems) => check(&problems, Some(data)),
     }
 }

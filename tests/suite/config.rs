@@ -32,14 +32,14 @@ fn all_problems_are_named_in_one_run() {
         Origin::File,
         change,
         &expect![[r#"
-        spec.agent.image is empty
-        spec.agent.healthProbePort is 70000, must be a whole number from 1 to 65535
-        spec.agent.logLevel is a list, must be a string
-        spec.configuration is the number 5, must be a string
-        spec.daemon.image is missing
-        spec.daemon.csiRegistrarImage is an object, must be a string
-        spec.namespace is empty
-    "#]],
+            spec.agent.image is empty
+            spec.agent.healthProbePort is 70000, must be an integer from 1 to 65535
+            spec.agent.logLevel is a list, must be a string
+            spec.configuration is the number 5, must be a string
+            spec.daemon.image is missing
+            spec.daemon.csiRegistrarImage is an object, must be a string
+            spec.namespace is empty
+        "#]],
     );
 }
 
@@ -49,32 +49,32 @@ fn the_port_has_bounds_and_is_a_number() {
         (
             json!(0),
             expect![[r#"
-            spec.agent.healthProbePort is 0, must be a whole number from 1 to 65535
-        "#]],
+                spec.agent.healthProbePort is 0, must be an integer from 1 to 65535
+            "#]],
         ),
         (
             json!(-1),
             expect![[r#"
-            spec.agent.healthProbePort is -1, must be a whole number from 1 to 65535
-        "#]],
+                spec.agent.healthProbePort is -1, must be an integer from 1 to 65535
+            "#]],
         ),
         (
             json!(65536),
             expect![[r#"
-            spec.agent.healthProbePort is 65536, must be a whole number from 1 to 65535
-        "#]],
+                spec.agent.healthProbePort is 65536, must be an integer from 1 to 65535
+            "#]],
         ),
         (
             json!("8175"),
             expect![[r#"
-            spec.agent.healthProbePort is the string "8175", must be a whole number from 1 to 65535
-        "#]],
+                spec.agent.healthProbePort is the string "8175", must be an integer from 1 to 65535
+            "#]],
         ),
         (
             json!(1.5),
             expect![[r#"
-            spec.agent.healthProbePort is the number 1.5, must be a whole number from 1 to 65535
-        "#]],
+                spec.agent.healthProbePort is the number 1.5, must be an integer from 1 to 65535
+            "#]],
         ),
         (
             json!(65535),
@@ -102,14 +102,14 @@ fn unknown_and_misplaced_fields_come_with_what_was_meant() {
         Origin::File,
         change,
         &expect![[r#"
-        configuration is not a field of a Config; it belongs at spec.configuration
-        metadata.label is not a field of a Config; did you mean metadata.labels?
-        spec.image is spec.daemon.image since January 2026 (bpfman-operator#488)
-        spec.logLevels is not a field of a Config
-        spec.agent.imgae is not a field of a Config; did you mean spec.agent.image?
-        spec.daemon.healthProbePort is not a field of a Config; it belongs at spec.agent.healthProbePort
-        spec.daemon.tolerations is not a field of a Config
-    "#]],
+            configuration is an unknown field; did you mean spec.configuration?
+            metadata.label is an unknown field; did you mean metadata.labels?
+            spec.image was renamed to spec.daemon.image in January 2026 (bpfman-operator#488)
+            spec.logLevels is an unknown field
+            spec.agent.imgae is an unknown field; did you mean spec.agent.image?
+            spec.daemon.healthProbePort is an unknown field; did you mean spec.agent.healthProbePort?
+            spec.daemon.tolerations is an unknown field
+        "#]],
     );
 }
 
@@ -120,9 +120,9 @@ fn an_unknown_field_of_a_live_config_is_a_warning() {
         Origin::Live,
         |config| config["spec"]["daemon"]["tolerations"] = json!([]),
         &expect![[r#"
-        accepted
-        spec.daemon.tolerations is not a field of a Config
-    "#]],
+            accepted
+            spec.daemon.tolerations is an unknown field
+        "#]],
     );
 }
 
@@ -139,11 +139,11 @@ fn the_shape_of_2025_is_explained() {
         Origin::File,
         change,
         &expect![[r#"
-            spec.image is spec.daemon.image since January 2026 (bpfman-operator#488)
-            spec.logLevel is spec.daemon.logLevel since January 2026 (bpfman-operator#488)
-            spec.agent.healthProbeAddr is spec.agent.healthProbePort since September 2025 (bpfman-operator#478)
+            spec.image was renamed to spec.daemon.image in January 2026 (bpfman-operator#488)
+            spec.logLevel was renamed to spec.daemon.logLevel in January 2026 (bpfman-operator#488)
+            spec.agent.healthProbeAddr was replaced by spec.agent.healthProbePort in September 2025 (bpfman-operator#478)
             spec.daemon is missing
-            spec.overrides[0].group is apiVersion, group and version, such as apps/v1 (bpfman-operator#475)
+            spec.overrides[0].group was replaced by apiVersion, for example apps/v1 (bpfman-operator#475)
             spec.overrides[0].apiVersion is missing
         "#]],
     );
@@ -161,11 +161,11 @@ fn the_config_map_of_old_is_explained() {
         Origin::File,
         change,
         &expect![[r#"
-        kind is ConfigMap: bpfman-operator up to v0.5.6 was configured by one, since then by a Config of bpfman.io/v1alpha1
-        data["bpfman.agent.healthprobe.addr"] is spec.agent.healthProbePort in a Config, a number without colon
-        data["bpfman.image"] is spec.daemon.image in a Config
-        data["bpfman.toml"] is spec.configuration in a Config
-    "#]],
+            kind is ConfigMap, must be Config: bpfman-operator no longer reads a ConfigMap (v0.5.6 and earlier did)
+            data["bpfman.agent.healthprobe.addr"] was replaced by spec.agent.healthProbePort of the Config, an integer without a colon
+            data["bpfman.image"] was replaced by spec.daemon.image of the Config
+            data["bpfman.toml"] was replaced by spec.configuration of the Config
+        "#]],
     );
 }
 
@@ -181,19 +181,19 @@ fn only_the_config_that_counts_is_accepted() {
         Origin::File,
         change,
         &expect![[r#"
-        apiVersion is "bpfman.io/v1", must be bpfman.io/v1alpha1
-        kind is "Configs", must be Config
-        metadata.name is "my-config", but the Config that counts is bpfman-config
-        spec.namespace is "Bad_Name", must be lower-case letters, digits and -, and begin and end with a letter or digit
-    "#]],
+            apiVersion is "bpfman.io/v1", must be bpfman.io/v1alpha1
+            kind is "Configs", must be Config
+            metadata.name is "my-config", must be bpfman-config
+            spec.namespace is "Bad_Name", must consist of lowercase letters, digits and '-', and begin and end with a letter or digit
+        "#]],
     );
     check(
         Origin::File,
         |config| config["metadata"]["namespace"] = json!("bpfman"),
         &expect![[r#"
-        accepted
-        metadata.namespace is "bpfman" and has no effect: a Config is one for the whole cluster
-    "#]],
+            accepted
+            metadata.namespace is "bpfman" and has no effect: a Config is cluster-scoped
+        "#]],
     );
     check(
         Origin::File,
@@ -217,9 +217,9 @@ fn an_agent_log_level_that_the_agent_does_not_know_is_a_warning() {
         Origin::File,
         |config| config["spec"]["agent"]["logLevel"] = json!("warn"),
         &expect![[r#"
-        accepted
-        spec.agent.logLevel is "warn", which the agent reads as info; it knows info, debug and trace
-    "#]],
+            accepted
+            spec.agent.logLevel is "warn", which the agent treats as info; it supports info, debug and trace
+        "#]],
     );
 }
 

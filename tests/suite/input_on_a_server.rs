@@ -202,7 +202,7 @@ fn a_field_that_only_the_server_can_judge_is_refused_once() {
         daemonset.apps/bpfman-daemon failed
         daemonset.apps/bpfman-metrics-proxy unchanged
         2> using context "controlplane", server SERVER
-        2> warning: OWN/daemonset-daemon.yaml:31:7: spec.template.spec.futureField is unknown to Kubernetes 1.37; it is sent as it is
+        2> warning: OWN/daemonset-daemon.yaml:31:7: spec.template.spec.futureField is not a field of Kubernetes 1.37; it is sent unchanged
         2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: failed to create typed patch object (ebpf/bpfman-agent-metrics-monitor; monitoring.coreos.com/v1, Kind=ServiceMonitor): .spec.endpointz: field not declared in schema
         2>   it comes from OWN/servicemonitor-agent.yaml
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: failed to create typed patch object (ebpf/bpfman-daemon; apps/v1, Kind=DaemonSet): .spec.template.spec.futureField: field not declared in schema

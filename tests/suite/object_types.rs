@@ -60,8 +60,8 @@ fn a_file_mode_is_read_as_kubectl_reads_it_or_refused() {
         "extra.yaml",
         &pod("\"0644\""),
         &expect![[r#"
-        DIR/extra.yaml:10:31: spec.template.spec.volumes[name="a"].configMap.defaultMode is the string "0644", must be a whole number; write 420 or 0o644
-    "#]],
+            DIR/extra.yaml:10:31: spec.template.spec.volumes[name="a"].configMap.defaultMode is the string "0644", must be an integer; write 420 or 0o644
+        "#]],
     );
     check(
         "extra.yaml",
@@ -75,8 +75,8 @@ fn a_file_mode_is_read_as_kubectl_reads_it_or_refused() {
         "extra.yaml",
         &daemonset(items),
         &expect![[r#"
-        DIR/extra.yaml:10:57: spec.template.spec.volumes[name="a"].configMap.items[0].mode is the string "0400", must be a whole number; write 256 or 0o400
-    "#]],
+            DIR/extra.yaml:10:57: spec.template.spec.volumes[name="a"].configMap.items[0].mode is the string "0400", must be an integer; write 256 or 0o400
+        "#]],
     );
 }
 
@@ -96,12 +96,12 @@ fn a_field_that_the_type_lacks_is_named_with_what_was_meant() {
         "extra.yaml",
         &daemonset(pod),
         &expect![[r#"
-            DIR/extra.yaml:9:7: spec.template.spec.tolerationz is no field here; did you mean tolerations?
-            DIR/extra.yaml:12:9: spec.template.spec.containers[name="x"].imagePullPolcy is no field here; did you mean imagePullPolicy?
-            DIR/extra.yaml:13:38: spec.template.spec.containers[name="x"].lifecycle.preStop.exec.comand is no field here; did you mean command?
-            DIR/extra.yaml:14:9: spec.template.spec.containers[name="x"].hostNetwork is no field here; it belongs at spec.template.spec.hostNetwork
-            DIR/extra.yaml:15:36: spec.template.spec.volumes[name="v"].secret.name is no field here; did you mean secretName?
-            DIR/extra.yaml:15:81: spec.template.spec.volumes[name="w"].persistentVolumeClaim.name is no field here; did you mean claimName?
+            DIR/extra.yaml:9:7: spec.template.spec.tolerationz is an unknown field; did you mean tolerations?
+            DIR/extra.yaml:12:9: spec.template.spec.containers[name="x"].imagePullPolcy is an unknown field; did you mean imagePullPolicy?
+            DIR/extra.yaml:13:38: spec.template.spec.containers[name="x"].lifecycle.preStop.exec.comand is an unknown field; did you mean command?
+            DIR/extra.yaml:14:9: spec.template.spec.containers[name="x"].hostNetwork is an unknown field; did you mean spec.template.spec.hostNetwork?
+            DIR/extra.yaml:15:36: spec.template.spec.volumes[name="v"].secret.name is an unknown field; did you mean secretName?
+            DIR/extra.yaml:15:81: spec.template.spec.volumes[name="w"].persistentVolumeClaim.name is an unknown field; did you mean claimName?
             DIR/extra.yaml:16:36: spec.template.spec.schedulingGates[1] has the same name "a" as item [0]
         "#]],
     );
@@ -110,14 +110,14 @@ fn a_field_that_the_type_lacks_is_named_with_what_was_meant() {
         "extra.yaml",
         &daemonset("").replace("    spec:\n", high),
         &expect![[r#"
-        DIR/extra.yaml:8:5: spec.template.containers is no field here; it belongs at spec.template.spec.containers
-    "#]],
+            DIR/extra.yaml:8:5: spec.template.containers is an unknown field; did you mean spec.template.spec.containers?
+        "#]],
     );
     check(
         "extra.yaml",
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b, lables: {}}\n",
         &expect![[r#"
-            DIR/extra.yaml:3:35: metadata.lables is no field here; did you mean labels?
+            DIR/extra.yaml:3:35: metadata.lables is an unknown field; did you mean labels?
         "#]],
     );
 }
@@ -129,9 +129,9 @@ fn a_field_newer_than_the_type_is_kept_with_a_warning() {
         "extra.yaml",
         &daemonset("      futureField: {containers: 1}\n"),
         &expect![[r#"
-        accepted
-        DIR/extra.yaml:9:7: spec.template.spec.futureField is unknown to Kubernetes 1.37; it is sent as it is
-    "#]],
+            accepted
+            DIR/extra.yaml:9:7: spec.template.spec.futureField is not a field of Kubernetes 1.37; it is sent unchanged
+        "#]],
     );
     let rendered = overlaid(&[("extra.yaml", &daemonset("      futureField: 1\n      securityContext: {}\n"))]);
     let manifests = rendered.expect("manifests").manifests;
@@ -163,14 +163,14 @@ fn a_value_of_another_type_is_named_with_how_to_write_it() {
         &expect![[r#"
             DIR/extra.yaml:9:7: spec.template.spec.hostNetwork is the string "true", must be true or false; write true
             DIR/extra.yaml:10:7: spec.template.spec.hostname is the number 5, must be a string: put quotes around it
-            DIR/extra.yaml:11:7: spec.template.spec.terminationGracePeriodSeconds is the string "15", must be a whole number; write 15
-            DIR/extra.yaml:12:7: spec.template.spec.priority is the number 5000000000, must be a whole number from -2147483648 to 2147483647
+            DIR/extra.yaml:11:7: spec.template.spec.terminationGracePeriodSeconds is the string "15", must be an integer; write 15
+            DIR/extra.yaml:12:7: spec.template.spec.priority is the number 5000000000, must be an integer from -2147483648 to 2147483647
             DIR/extra.yaml:13:7: spec.template.spec.securityContext is a list, must be an object
             DIR/extra.yaml:14:22: spec.template.spec.nodeSelector.a is true, must be a string: put quotes around it
             DIR/extra.yaml:17:19: spec.template.spec.containers[name="x"].args[1] is the number 1, must be a string: put quotes around it
             DIR/extra.yaml:18:9: spec.template.spec.containers[name="x"].command is the string "/bin/sh", must be a list
             DIR/extra.yaml:19:38: spec.template.spec.containers[name="x"].resources.limits.memory is the string "1Gb", must be a quantity such as 100m, 2 or 512Mi
-            DIR/extra.yaml:20:35: spec.template.spec.containers[name="x"].livenessProbe.httpGet.port is the number 1.5, must be a whole number or a string
+            DIR/extra.yaml:20:35: spec.template.spec.containers[name="x"].livenessProbe.httpGet.port is the number 1.5, must be an integer or a string
             DIR/extra.yaml:21:9: spec.template.spec.containers[1] is the string "x", must be an object
         "#]],
     );
@@ -181,7 +181,7 @@ fn a_value_of_another_type_is_named_with_how_to_write_it() {
         &expect![[r#"
             DIR/extra.yaml:4:8: data.a is the number 1, must be a string: put quotes around it
             DIR/extra.yaml:4:14: data.b is a list, must be a string
-            DIR/extra.yaml:5:14: binaryData.x is not base64
+            DIR/extra.yaml:5:14: binaryData.x is not valid base64
             DIR/extra.yaml:6:1: immutable is the string "yes", must be true or false
         "#]],
     );
@@ -202,10 +202,10 @@ fn what_is_wrong_with_a_secret_value_is_said_without_it() {
         "extra.yaml",
         &format!("{secret}data: {{a: 1234, b: hunter2}}\nstringData: hunter2\n"),
         &expect![[r#"
-        DIR/extra.yaml:4:8: data.a must be a string: put quotes around it
-        DIR/extra.yaml:4:17: data.b is not base64; plain text goes into stringData
-        DIR/extra.yaml:5:1: stringData must be an object
-    "#]],
+            DIR/extra.yaml:4:8: data.a must be a string: put quotes around it
+            DIR/extra.yaml:4:17: data.b is not valid base64; plain text goes into stringData
+            DIR/extra.yaml:5:1: stringData must be an object
+        "#]],
     );
 }
 
@@ -257,38 +257,38 @@ fn a_kind_that_is_nearly_one_of_kubernetes_is_named() {
         "extra.yaml",
         &object("apps/v1", "Daemonset"),
         &expect![[r#"
-        DIR/extra.yaml:2:1: kind is "Daemonset", which apps/v1 has not; did you mean DaemonSet (apps/v1)?
-    "#]],
+            DIR/extra.yaml:2:1: kind is "Daemonset", which is not a kind of apps/v1; did you mean DaemonSet (apps/v1)?
+        "#]],
     );
     check(
         "extra.yaml",
         &object("v1", "DaemonSet"),
         &expect![[r#"
-        DIR/extra.yaml:2:1: kind is "DaemonSet", which v1 has not; did you mean DaemonSet (apps/v1)?
-    "#]],
+            DIR/extra.yaml:2:1: kind is "DaemonSet", which is not a kind of v1; did you mean DaemonSet (apps/v1)?
+        "#]],
     );
     check(
         "extra.yaml",
         &object("apps/v2", "DaemonSet"),
         &expect![[r#"
-        accepted
-        DIR/extra.yaml:1:1: apiVersion is apps/v2; Kubernetes 1.37 has DaemonSet as apps/v1
-    "#]],
+            accepted
+            DIR/extra.yaml:1:1: apiVersion is apps/v2; in Kubernetes 1.37, DaemonSet is in apps/v1
+        "#]],
     );
     check(
         "extra.yaml",
         &object("apps/v1", "Novelty"),
         &expect![[r#"
             accepted
-            DIR/extra.yaml:1:1: apiVersion is apps/v1, in which no "Novelty" is known here
+            DIR/extra.yaml:1:1: apiVersion is apps/v1, which has no kind "Novelty" in Kubernetes 1.37
         "#]],
     );
     check(
         "extra.yaml",
         &object("app/v1", "Deployment"),
         &expect![[r#"
-        DIR/extra.yaml:2:1: kind is "Deployment", which app/v1 has not; did you mean Deployment (apps/v1)?
-    "#]],
+            DIR/extra.yaml:2:1: kind is "Deployment", which is not a kind of app/v1; did you mean Deployment (apps/v1)?
+        "#]],
     );
     check(
         "extra.yaml",
@@ -302,8 +302,8 @@ fn a_kind_that_is_nearly_one_of_kubernetes_is_named() {
         "extra.yaml",
         &lease,
         &expect![[r#"
-            DIR/extra.yaml:3:35: metadata.naemspace is no field here; did you mean namespace?
-            DIR/extra.yaml:4:8: spec.holderIdentitys is no field here; did you mean holderIdentity?
+            DIR/extra.yaml:3:35: metadata.naemspace is an unknown field; did you mean namespace?
+            DIR/extra.yaml:4:8: spec.holderIdentitys is an unknown field; did you mean holderIdentity?
         "#]],
     );
 }

@@ -69,9 +69,9 @@ fn a_template_replaces_the_one_of_the_same_name_and_others_are_added() {
     .assert_eq(&names(&rendered).join("\n"));
     expect![[r#"{"apiVersion":"storage.k8s.io/v1","kind":"CSIDriver","metadata":{"name":"own","ownerReferences":[{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","uid":"0dd5c0de-1111-4222-8333-444455556666"}]},"spec":{"futureField":1}}"#]].assert_eq(&rendered.manifests[2].object.to_string());
     expect![[r#"
-        DIR/README.md: is not a *.yaml or *.yml file and is not used
+        DIR/README.md: is ignored: not a *.yaml or *.yml file
         DIR/csidriver.yaml: defines csidriver.storage.k8s.io/own; the built-in template defines csidriver.storage.k8s.io/csi.bpfman.io
-        DIR/csidriver.yaml:5:8: spec.futureField is unknown to Kubernetes 1.37; it is sent as it is
+        DIR/csidriver.yaml:5:8: spec.futureField is not a field of Kubernetes 1.37; it is sent unchanged
     "#]]
     .assert_eq(&lines(&rendered.warnings));
 }
@@ -80,11 +80,11 @@ fn a_template_replaces_the_one_of_the_same_name_and_others_are_added() {
 fn a_folder_without_templates_is_an_error() {
     let missing = Templates::with_overlay("does/not/exist".as_ref()).unwrap_err();
     expect![[r#"
-        does/not/exist: cannot read the folder: No such file or directory (os error 2)
+        does/not/exist: cannot be read: No such file or directory (os error 2)
     "#]]
     .assert_eq(&lines(&missing));
     expect![[r#"
-        DIR: the folder holds no *.yaml or *.yml file
+        DIR: contains no *.yaml or *.yml files
     "#]]
     .assert_eq(&overlaid(&[("a.json", "{}")]).unwrap_err());
 }
@@ -138,8 +138,8 @@ fn a_template_gives_exactly_one_object_of_the_expected_kind() {
         "extra.yaml",
         "apiVersion: v1\nkind: Secret\nmetadata: {}\n",
         &expect![[r#"
-        DIR/extra.yaml:1:1: metadata.name is missing or not a string
-    "#]],
+            DIR/extra.yaml:1:1: metadata.name is missing or not a string
+        "#]],
     );
     check(
         "extra.yaml",
@@ -156,9 +156,9 @@ fn what_the_template_language_refuses_is_named_with_its_line() {
         "extra.yaml",
         "kind: A\nmetadata:\n  name: {{ agent.imgae }}\n  x: {{ nothing }}\n",
         &expect![[r#"
-        DIR/extra.yaml:3: agent.imgae is not defined; did you mean agent.image?
-        DIR/extra.yaml:4: nothing is not defined; there are agent.healthProbePort, agent.image, agent.logLevel, agent, configuration, daemon.csiRegistrarImage, daemon.image, daemon.logLevel, daemon, imagePullPolicy, monitoring, name, namespace, openshift
-    "#]],
+            DIR/extra.yaml:3: agent.imgae is not defined; did you mean agent.image?
+            DIR/extra.yaml:4: nothing is not defined; available: agent.healthProbePort, agent.image, agent.logLevel, agent, configuration, daemon.csiRegistrarImage, daemon.image, daemon.logLevel, daemon, imagePullPolicy, monitoring, name, namespace, openshift
+        "#]],
     );
     check(
         "extra.yaml",
@@ -177,16 +177,16 @@ fn what_the_template_language_refuses_is_named_with_its_line() {
     check(
         "extra.yaml",
         "# when: openshift\n#\n# when: monitoring\nkind: A\n",
-        &expect![[r#"
-        DIR/extra.yaml:3: # when: can stand once, above the object; join conditions with and, or
-    "#]],
+        &expect![[r##"
+            DIR/extra.yaml:3: only one "# when:" is allowed, and only above the object; combine conditions with "and" or "or"
+        "##]],
     );
     check(
         "extra.yaml",
         "kind: A\n# when: monitoring\n",
-        &expect![[r#"
-        DIR/extra.yaml:2: # when: can stand once, above the object; join conditions with and, or
-    "#]],
+        &expect![[r##"
+            DIR/extra.yaml:2: only one "# when:" is allowed, and only above the object; combine conditions with "and" or "or"
+        "##]],
     );
     check(
         "extra.yaml",
@@ -206,7 +206,7 @@ fn what_the_template_language_refuses_is_named_with_its_line() {
         "extra.yaml",
         "{% if openshift %}\na: 1\n{% endif %}\nkind: A\n\nname: \"x{{ namespace }}\"\n",
         &expect![[r#"
-            DIR/extra.yaml:6: {{ namespace }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ namespace }}
+            DIR/extra.yaml:6: {{ namespace }} is a string, must be the whole value, without quotes; concatenate with ~, for example {{ "text" ~ namespace }}
         "#]],
     );
 }
@@ -219,23 +219,23 @@ fn a_string_is_a_whole_value() {
         &format!("{text}port: :{{{{ agent.healthProbePort }}}}\n# was {{{{ name }}}}\n"),
         &expect![[r#"
             accepted
-            DIR/extra.yaml:4: port is unknown to Kubernetes 1.37; it is sent as it is
+            DIR/extra.yaml:4: port is not a field of Kubernetes 1.37; it is sent unchanged
         "#]],
     );
     check(
         "extra.yaml",
         &format!("{text}image: registry/{{{{ name }}}}\nx: [a-{{{{ name }}}}, b]\n"),
         &expect![[r#"
-            DIR/extra.yaml:4: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
-            DIR/extra.yaml:5: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
+            DIR/extra.yaml:4: {{ name }} is a string, must be the whole value, without quotes; concatenate with ~, for example {{ "text" ~ name }}
+            DIR/extra.yaml:5: {{ name }} is a string, must be the whole value, without quotes; concatenate with ~, for example {{ "text" ~ name }}
         "#]],
     );
     check(
         "extra.yaml",
         &format!("{text}a: '{{{{ name }}}}'\nb: {{{{ name }}}}:{{{{ name }}}}\n"),
         &expect![[r#"
-            DIR/extra.yaml:4: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
-            DIR/extra.yaml:5: {{ name }} is a string and must be the whole value, without quotes; join text with ~, such as {{ "text" ~ name }}
+            DIR/extra.yaml:4: {{ name }} is a string, must be the whole value, without quotes; concatenate with ~, for example {{ "text" ~ name }}
+            DIR/extra.yaml:5: {{ name }} is a string, must be the whole value, without quotes; concatenate with ~, for example {{ "text" ~ name }}
         "#]],
     );
 }
@@ -289,9 +289,9 @@ fn a_file_that_cannot_be_read_is_an_error_and_a_folder_a_warning() {
     fs::write(folder.path().join("d.yaml"), vec![b'#'; (3 << 20) + 1]).unwrap();
     let said = lines(&Templates::with_overlay(folder.path()).unwrap_err());
     expect![[r#"
-        DIR/b.yaml: cannot read the template: No such file or directory (os error 2)
-        DIR/c.yaml: cannot read the template: byte 4 is not UTF-8
-        DIR/d.yaml: cannot read the template: larger than 3 MiB
+        DIR/b.yaml: cannot be read: No such file or directory (os error 2)
+        DIR/c.yaml: cannot be read: byte 4 is not UTF-8
+        DIR/d.yaml: cannot be read: larger than 3 MiB
     "#]]
     .assert_eq(&said.replace(&folder.path().display().to_string(), "DIR"));
 }
@@ -303,8 +303,8 @@ fn two_templates_for_one_object_are_an_error() {
         "second.yaml",
         text,
         &expect![[r#"
-        DIR/second.yaml:1:1: csidriver.storage.k8s.io/csi.bpfman.io is also the object of built-in csidriver.yaml
-    "#]],
+            DIR/second.yaml:1:1: csidriver.storage.k8s.io/csi.bpfman.io is already defined by built-in csidriver.yaml
+        "#]],
     );
 }
 
@@ -351,13 +351,13 @@ fn what_the_api_would_refuse_is_refused() {
         "extra.yaml",
         daemonset,
         &expect![[r#"
-            DIR/extra.yaml:3:12: metadata.name is "a/b", must be lower-case letters, digits, - and ., and begin and end with a letter or digit
-            DIR/extra.yaml:3:23: metadata.namespace is "B", must be lower-case letters, digits and -, and begin and end with a letter or digit
+            DIR/extra.yaml:3:12: metadata.name is "a/b", must consist of lowercase letters, digits, '-' and '.', and begin and end with a letter or digit
+            DIR/extra.yaml:3:23: metadata.namespace is "B", must consist of lowercase letters, digits and '-', and begin and end with a letter or digit
             DIR/extra.yaml:3:37: metadata.generateName must not be set in a template
-            DIR/extra.yaml:6:19: spec.selector.matchLabels.name is "a", but the pod template has "b": the selector would not choose its pods
-            DIR/extra.yaml:6:28: spec.selector.matchLabels.tier is "b", but the pod template has no such label: the selector would not choose its pods
-            DIR/extra.yaml:7:24: spec.selector.matchExpressions[0] is {"key":"x","operator":"Exists"}, but the pod template has no such label: the selector would not choose its pods
-            DIR/extra.yaml:7:52: spec.selector.matchExpressions[1] is {"key":"name","operator":"In","values":["a"]}, but the pod template has "b": the selector would not choose its pods
+            DIR/extra.yaml:6:19: spec.selector.matchLabels.name is "a", but the pod template has "b": the selector must match its labels
+            DIR/extra.yaml:6:28: spec.selector.matchLabels.tier is "b", but the pod template has no such label: the selector must match its labels
+            DIR/extra.yaml:7:24: spec.selector.matchExpressions[0] is {"key":"x","operator":"Exists"}, but the pod template has no such label: the selector must match its labels
+            DIR/extra.yaml:7:52: spec.selector.matchExpressions[1] is {"key":"name","operator":"In","values":["a"]}, but the pod template has "b": the selector must match its labels
         "#]],
     );
     let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: 'a:b%', namespace: ebpf}\n";
@@ -365,8 +365,8 @@ fn what_the_api_would_refuse_is_refused() {
         "extra.yaml",
         role,
         &expect![[r#"
-        DIR/extra.yaml:3:12: metadata.name is "a:b%", must not be empty, . or .., nor hold / ? # %
-    "#]],
+            DIR/extra.yaml:3:12: metadata.name is "a:b%", must not be empty, '.' or '..', and not contain '/', '?', '#' or '%'
+        "#]],
     );
     let big = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "ebpf"},
         "data": {"a": "x".repeat(1 << 20), "b": "y"}});
@@ -382,7 +382,7 @@ fn what_the_api_would_refuse_is_refused() {
 #[test]
 fn templates_that_are_not_wanted_are_known() {
     let rendered = render(&read(&fixture()), UID, &Templates::builtin(), PLAIN, None).expect("manifests");
-    let shown = rendered.left_out.iter().map(|left| format!("{} when {}\n", left.id.as_ref().unwrap(), left.when));
+    let shown = rendered.excluded.iter().map(|left| format!("{} when {}\n", left.id.as_ref().unwrap(), left.when));
     expect![[r#"
         clusterrole.rbac.authorization.k8s.io/bpfman-user when openshift
         clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc when openshift
@@ -397,7 +397,7 @@ fn templates_that_are_not_wanted_are_known() {
         servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor when monitoring
     "#]]
     .assert_eq(&shown.collect::<String>());
-    assert_eq!(render(&read(&fixture()), UID, &Templates::builtin(), BOTH, None).expect("manifests").left_out, vec![]);
+    assert_eq!(render(&read(&fixture()), UID, &Templates::builtin(), BOTH, None).expect("manifests").excluded, vec![]);
 }
 
 /// A loop that ends in hours, and text that fills the memory.
@@ -408,14 +408,14 @@ fn a_template_that_costs_too_much_is_refused_at_once() {
         "own.yaml",
         nothing,
         &expect![[r#"
-            DIR/own.yaml:1:40: takes too many steps or makes too much text
+            DIR/own.yaml:1:40: exceeds the limit of evaluation steps or output size
         "#]],
     );
     check(
         "own.yaml",
         "a: {{ \"x\" * 99999999 }}",
         &expect![[r#"
-            DIR/own.yaml:1:7: takes too many steps or makes too much text
+            DIR/own.yaml:1:7: exceeds the limit of evaluation steps or output size
         "#]],
     );
     let names: String = (0..60_000).map(|number| format!("a{number}: {{{{ b{number} }}}}\n")).collect();

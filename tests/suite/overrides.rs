@@ -52,7 +52,7 @@ fn an_override_without_effect_is_a_warning() {
         spec.overrides[2] matches nothing: CSIDriver csi.bpfman.io has namespace ""
         spec.overrides[3] matches nothing: ConfigMap bpfman-config has namespace "ebpf"
         spec.overrides[4] has no effect: the namespace cannot be left unmanaged
-        spec.overrides[5] has no effect here: service/bpfman-agent-metrics-service is not wanted on this platform
+        spec.overrides[5] has no effect: service/bpfman-agent-metrics-service is not rendered on this platform
         spec.overrides[6] matches nothing: no DaemonSet is named "bpfman-deamon"
         spec.overrides[7] matches nothing: no Daemonset is named "bpfman-daemon"
     "#]]

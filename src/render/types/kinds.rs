@@ -1,4 +1,4 @@
-//! The kinds that are built into Kubernetes: what is known of each, and what to say of one that is nearly one of them.
+//! The kinds that are built into Kubernetes, their scope and type, and suggestions for misspelled ones.
 //!
 //! Pure.
 
@@ -8,11 +8,11 @@ use k8s_openapi::{ClusterResourceScope, NamespaceResourceScope, Resource, api};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Findings, check_as};
+use super::{TypeFindings, check_as};
 use crate::manifest::ObjectId;
 use crate::names;
 
-/// Which one the types are of: the feature of `k8s-openapi` in Cargo.toml.
+/// The version of the types: the feature of `k8s-openapi` in Cargo.toml.
 pub(super) const KUBERNETES: &str = "Kubernetes 1.37";
 
 /// A kind that is built into Kubernetes.
@@ -21,20 +21,20 @@ pub(super) struct Kind {
     api_version: &'static str,
     name: &'static str,
     is_namespaced: bool,
-    /// Holds an object against the type.
-    pub(super) check: fn(&Value) -> Findings,
+    /// Validates an object of the kind.
+    pub(super) check: fn(&Value) -> TypeFindings,
 }
 
-/// What a kind is.
+/// The result of looking up a kind.
 pub(super) enum Match {
-    /// This one, in this version.
-    Known(&'static Kind),
-    /// Perhaps one that is newer or older than we are.
-    Doubtful(String),
-    /// Certainly meant to be another one.
-    Wrong(String),
-    /// Nothing of Kubernetes' own.
-    Foreign,
+    /// A built-in kind.
+    BuiltIn(&'static Kind),
+    /// Possibly a kind of another version of Kubernetes; a warning.
+    OtherVersion(String),
+    /// A misspelled built-in kind; an error.
+    Misspelled(String),
+    /// A custom resource.
+    Custom,
 }
 
 trait Scope {
@@ -86,7 +86,7 @@ const KINDS: &[Kind] = kinds! {
     storage::v1: CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass;
 };
 
-/// Kinds of custom resource definitions that come with bpfman's surroundings: group, kind, and whether they live in a namespace.
+/// Custom resources that bpfman is commonly deployed with: group, kind, whether they are namespaced.
 const CUSTOM_KINDS: &[(&str, &str, bool)] = &[
     ("monitoring.coreos.com", "PodMonitor", true),
     ("monitoring.coreos.com", "PrometheusRule", true),
@@ -94,7 +94,7 @@ const CUSTOM_KINDS: &[(&str, &str, bool)] = &[
     ("security.openshift.io", "SecurityContextConstraints", false),
 ];
 
-/// Whether objects of this kind live in a namespace; none when only the cluster knows.
+/// Whether the kind is namespaced; none when only the cluster knows.
 pub(in crate::render) fn is_namespaced(id: &ObjectId) -> Option<bool> {
     let built_in = KINDS.iter().map(|known| (known.group, known.name, known.is_namespaced));
     built_in
@@ -107,25 +107,25 @@ pub(in crate::render) fn is_namespaced(id: &ObjectId) -> Option<bool> {
 pub(super) fn find(id: &ObjectId) -> Match {
     let (version, name) = (id.api_version.as_str(), id.kind.as_str());
     if let Some(known) = KINDS.iter().find(|known| (known.api_version, known.name) == (version, name)) {
-        return Match::Known(known);
+        return Match::BuiltIn(known);
     }
     let own = || KINDS.iter().filter(|known| known.group == id.group());
     // Groups of custom resources have a dot in their name.
     if own().next().is_none() && id.group().contains('.') {
-        return Match::Foreign;
+        return Match::Custom;
     }
     if let Some(known) = own().rfind(|known| known.name == name) {
-        return Match::Doubtful(format!("is {version}; {KUBERNETES} has {name} as {}", known.api_version));
+        return Match::OtherVersion(format!("is {version}; in {KUBERNETES}, {name} is in {}", known.api_version));
     }
     let near = names::nearest(name, own().map(|known| known.name));
     let meant = own().find(|known| Some(known.name) == near);
     match meant.or_else(|| KINDS.iter().find(|known| known.name.eq_ignore_ascii_case(name))) {
-        Some(meant) => Match::Wrong(format!(
-            "is {}, which {version} has not; did you mean {} ({})?",
+        Some(meant) => Match::Misspelled(format!(
+            "is {}, which is not a kind of {version}; did you mean {} ({})?",
             names::quoted(name),
             meant.name,
             meant.api_version
         )),
-        None => Match::Doubtful(format!("is {version}, in which no {} is known here", names::quoted(name))),
+        None => Match::OtherVersion(format!("is {version}, which has no kind {} in {KUBERNETES}", names::quoted(name))),
     }
 }

@@ -1,6 +1,6 @@
-//! Lists whose items differ in some fields, and what to say when two do not.
+//! Keyed lists (`x-kubernetes-list-type: map`) and their duplicate items.
 //!
-//! The API server merges these lists by the fields and cannot apply one in which an item stands twice (kubernetes#121575). Pure.
+//! The API server merges these lists by their keys and cannot apply duplicates (kubernetes#121575). Pure.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::path::Step;
 
-/// The object, its list, and the fields in which the items differ: `x-kubernetes-list-map-keys` of the API's description
+/// The type, its list, and the key fields of the items: `x-kubernetes-list-map-keys` of the API's description
 /// (<https://github.com/kubernetes/kubernetes/blob/master/api/openapi-spec/swagger.json>).
 const KEYED: &[(&str, &str, &[&str])] = &[
     ("Container", "env", &["name"]),
@@ -34,16 +34,16 @@ const KEYED: &[(&str, &str, &[&str])] = &[
     ("ValidatingWebhookConfiguration", "webhooks", &["name"]),
 ];
 
-/// The fields in which the items of a list differ; none when it is another list.
+/// The key fields of a list; none when it is not keyed.
 pub(super) fn keys(object: &str, field: &str) -> &'static [&'static str] {
     KEYED.iter().find(|(of, list, _)| (*of, *list) == (object, field)).map(|(_, _, keys)| *keys).unwrap_or_default()
 }
 
-/// The step to an item; none when it has not all the fields.
+/// The step to an item; none when a key field is missing.
 pub(super) fn step(item: &Value, keys: &[&str]) -> Option<Step> {
     let named = |key: &&str| match item.get(*key).filter(|value| !value.is_null()) {
         Some(value) => Some(((*key).to_owned(), value.clone())),
-        // What the server fills in.
+        // The server's default.
         None if *key == "protocol" => Some(((*key).to_owned(), json!("TCP"))),
         None => None,
     };
@@ -51,18 +51,18 @@ pub(super) fn step(item: &Value, keys: &[&str]) -> Option<Step> {
     (!keys.is_empty()).then_some(Step::Keys(named))
 }
 
-/// The items that stand in the list before, each with what to say about it.
+/// The position of each duplicate item, and a message.
 pub(super) fn duplicates(items: &[Value], keys: &[&str]) -> Vec<(usize, String)> {
     let mut first = HashMap::new();
-    let mut again = Vec::new();
+    let mut duplicates = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let Some(Step::Keys(named)) = step(item, keys) else { continue };
-        let words: Vec<String> = named.iter().map(|(key, value)| format!("{key} {value}")).collect();
-        let words = words.join(" and ");
-        let earlier = *first.entry(words.clone()).or_insert(index);
+        let pairs: Vec<String> = named.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        let keys = pairs.join(" and ");
+        let earlier = *first.entry(keys.clone()).or_insert(index);
         if earlier != index {
-            again.push((index, format!("has the same {words} as item [{earlier}]")));
+            duplicates.push((index, format!("has the same {keys} as item [{earlier}]")));
         }
     }
-    again
+    duplicates
 }

@@ -1,7 +1,7 @@
-//! A deserializer that never stops at a mistake: it notes the mistake, gives the type a harmless value, and goes on.
+//! A deserializer that does not stop at an error: it records the error, passes the type a valid value, and continues.
 //!
-//! The types of `k8s-openapi` name their fields when they ask for an object, and say what they expect where they ask for a
-//! value; nothing else is known of them. Pure.
+//! It learns about the types of `k8s-openapi` only what they pass to a deserializer: the field names of an object, and
+//! what a visitor expects. Pure.
 
 use std::fmt;
 
@@ -10,72 +10,72 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Value, map};
 
-use super::walk::Walk;
+use super::recorder::Recorder;
 use super::{lists, scalars};
 use crate::path::Step;
 use crate::problem::mistyped;
 
-/// A value, and the walk that has come to it.
+/// A value, and the recorder of what is wrong with it.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'a> {
-    walk: &'a Walk,
+    recorder: &'a Recorder,
     value: &'a Value,
-    /// If this is a list whose items differ in some fields: these fields.
+    /// The key fields, if this is a keyed list.
     keys: &'static [&'static str],
 }
 
 impl<'a> Node<'a> {
-    /// Where a walk begins, or an item of a list.
-    pub(super) fn new(walk: &'a Walk, value: &'a Value) -> Self {
-        Self { walk, value, keys: &[] }
+    /// The object itself, or an item of a list.
+    pub(super) fn new(recorder: &'a Recorder, value: &'a Value) -> Self {
+        Self { recorder, value, keys: &[] }
     }
 
-    /// Notes what is wrong with the value, if anything; tells whether there is.
-    fn is_wrong(self, error: Option<String>) -> bool {
-        let is_wrong = error.is_some();
+    /// Records the error, if there is one, and returns whether there is.
+    fn is_invalid(self, error: Option<String>) -> bool {
+        let is_invalid = error.is_some();
         match error {
-            // Where a value is text or a number, the server takes null for none, or for an empty one.
-            Some(message) if self.value.is_null() => self.walk.doubt(message),
-            Some(message) => self.walk.problem(message),
+            // The server treats null like a missing or an empty value.
+            Some(message) if self.value.is_null() => self.recorder.warning(message),
+            Some(message) => self.recorder.problem(message),
             None => {}
         }
-        is_wrong
+        is_invalid
     }
 
     fn integer(self, smallest: i64, largest: i64) -> i64 {
-        let is_wrong = self.is_wrong(scalars::integer_error(self.value, smallest, largest));
-        self.value.as_i64().filter(|_| !is_wrong).unwrap_or_default()
+        let is_invalid = self.is_invalid(scalars::integer_error(self.value, smallest, largest));
+        self.value.as_i64().filter(|_| !is_invalid).unwrap_or_default()
     }
 
     fn text<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
         let is_base64 = expected(&visitor) == "a base64-encoded string";
         let error = if is_base64 { scalars::base64_error } else { scalars::text_error };
-        let is_wrong = self.is_wrong(error(self.value));
-        // The type reads over no line ends.
-        visitor.visit_borrowed_str(self.value.as_str().filter(|_| !is_wrong && !is_base64).unwrap_or_default())
+        let is_invalid = self.is_invalid(error(self.value));
+        // The type does not accept line breaks.
+        visitor.visit_borrowed_str(self.value.as_str().filter(|_| !is_invalid && !is_base64).unwrap_or_default())
     }
 
     fn items(self) -> Items<'a> {
-        self.is_wrong((!self.value.is_array()).then(|| mistyped(self.value, "a list")));
+        self.is_invalid((!self.value.is_array()).then(|| mistyped(self.value, "a list")));
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
         for (index, message) in lists::duplicates(items, self.keys) {
-            self.walk.problem_at(&[Step::Index(index)], message);
+            self.recorder.problem_at(&[Step::Index(index)], message);
         }
         Items { node: self, items: items.iter().enumerate() }
     }
 
-    fn fields(self, known: Option<Known>) -> Fields<'a> {
-        if let Some(known) = &known {
+    fn fields(self, object_type: Option<ObjectType>) -> Fields<'a> {
+        if let Some(object_type) = &object_type {
             let present = self.value.as_object().into_iter().flatten().map(|(name, _)| name.clone());
-            self.walk.note_object(known.fields, present.collect());
+            self.recorder.object(object_type.fields, present.collect());
         }
-        self.is_wrong((!self.value.is_object()).then(|| mistyped(self.value, "an object")));
+        self.is_invalid((!self.value.is_object()).then(|| mistyped(self.value, "an object")));
         let entries = self.value.as_object().map(map::Map::iter);
-        Fields { walk: self.walk, entries, value: None, known }
+        Fields { recorder: self.recorder, entries, value: None, object_type }
     }
 }
 
-/// What the type asks for; its own words.
+/// What the visitor says that it expects.
 fn expected<'a, V: Visitor<'a>>(visitor: &V) -> String {
     struct Words<'v, V>(&'v V);
     impl<'a, V: Visitor<'a>> fmt::Display for Words<'_, V> {
@@ -90,7 +90,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        if expected(&visitor) == "IntOrString" && self.is_wrong(scalars::int_or_string_error(self.value)) {
+        if expected(&visitor) == "IntOrString" && self.is_invalid(scalars::int_or_string_error(self.value)) {
             return visitor.visit_str("");
         }
         match self.value {
@@ -107,7 +107,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.is_wrong(scalars::flag_error(self.value));
+        self.is_invalid(scalars::flag_error(self.value));
         visitor.visit_bool(self.value.as_bool().unwrap_or_default())
     }
 
@@ -120,7 +120,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.is_wrong(scalars::number_error(self.value));
+        self.is_invalid(scalars::number_error(self.value));
         visitor.visit_f64(self.value.as_f64().unwrap_or_default())
     }
 
@@ -138,15 +138,15 @@ impl<'de> Deserializer<'de> for Node<'de> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
         if name == "Quantity" && self.value.is_number() {
-            // Quotes are right everywhere, but most servers take a bare number too (kubernetes#94275).
-            self.walk.doubt(format!("is the number {}; a quantity is best put in quotes", self.value));
+            // Most servers accept a number too (kubernetes#94275).
+            self.recorder.warning(format!("is the number {}; quote it: quantities are strings", self.value));
         }
-        let harmless = match name {
-            "Quantity" if self.is_wrong(scalars::quantity_error(self.value)) => "0",
-            "Time" | "MicroTime" if self.is_wrong(scalars::time_error(self.value)) => "1970-01-01T00:00:00Z",
+        let valid = match name {
+            "Quantity" if self.is_invalid(scalars::quantity_error(self.value)) => "0",
+            "Time" | "MicroTime" if self.is_invalid(scalars::time_error(self.value)) => "1970-01-01T00:00:00Z",
             _ => return visitor.visit_newtype_struct(self),
         };
-        visitor.visit_newtype_struct(BorrowedStrDeserializer::new(harmless))
+        visitor.visit_newtype_struct(BorrowedStrDeserializer::new(valid))
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -163,7 +163,7 @@ impl<'de> Deserializer<'de> for Node<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        visitor.visit_map(self.fields(Some(Known { name, fields })))
+        visitor.visit_map(self.fields(Some(ObjectType { name, fields })))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -175,37 +175,37 @@ impl<'de> Deserializer<'de> for Node<'de> {
     }
 }
 
-/// The type of an object, as far as it shows.
-struct Known {
+/// The name and the fields of a type.
+struct ObjectType {
     name: &'static str,
     fields: &'static [&'static str],
 }
 
 struct Fields<'a> {
-    walk: &'a Walk,
+    recorder: &'a Recorder,
     entries: Option<map::Iter<'a>>,
     value: Option<(&'a String, &'a Value)>,
-    known: Option<Known>,
+    object_type: Option<ObjectType>,
 }
 
 impl<'a> Fields<'a> {
-    /// The next field's name; notes one that its object does not have.
+    /// The next field's name; records an unknown field.
     fn next_name(&mut self) -> Option<&'a str> {
         self.value = self.entries.as_mut().and_then(Iterator::next);
         let name = self.value?.0.as_str();
-        if self.known.as_ref().is_some_and(|known| !known.fields.contains(&name)) {
-            self.walk.note_unknown(name);
+        if self.object_type.as_ref().is_some_and(|object_type| !object_type.fields.contains(&name)) {
+            self.recorder.unknown_field(name);
         }
         Some(name)
     }
 
-    /// Steps into the value of the field that was named last.
+    /// Goes down to the value of the last field.
     fn enter(&mut self) -> Node<'a> {
         let (name, value) = self.value.take().unzip();
         let (name, value) = (name.map_or("", String::as_str), value.unwrap_or(&Value::Null));
-        let keys = self.known.as_ref().map(|known| lists::keys(known.name, name)).unwrap_or_default();
-        self.walk.enter(Step::Field(name.to_owned()));
-        Node { walk: self.walk, value, keys }
+        let keys = self.object_type.as_ref().map(|object_type| lists::keys(object_type.name, name)).unwrap_or_default();
+        self.recorder.enter(Step::Field(name.to_owned()));
+        Node { recorder: self.recorder, value, keys }
     }
 }
 
@@ -219,9 +219,9 @@ impl<'de> MapAccess<'de> for Fields<'de> {
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         let result = seed.deserialize(self.enter());
         if result.is_err() {
-            self.walk.note_failure();
+            self.recorder.failure();
         }
-        self.walk.leave();
+        self.recorder.leave();
         result
     }
 }
@@ -232,12 +232,12 @@ struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// Steps into the next item.
+    /// Goes down to the next item.
     fn enter(&mut self) -> Option<Node<'a>> {
         let (index, value) = self.items.next()?;
-        let walk = self.node.walk;
-        walk.enter(lists::step(value, self.node.keys).unwrap_or(Step::Index(index)));
-        Some(Node::new(walk, value))
+        let recorder = self.node.recorder;
+        recorder.enter(lists::step(value, self.node.keys).unwrap_or(Step::Index(index)));
+        Some(Node::new(recorder, value))
     }
 }
 
@@ -247,7 +247,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         let Some(node) = self.enter() else { return Ok(None) };
         let result = seed.deserialize(node);
-        self.node.walk.leave();
+        self.node.recorder.leave();
         result.map(Some)
     }
 }

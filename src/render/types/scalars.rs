@@ -1,4 +1,4 @@
-//! What is wrong with a single value, and how to write it right. Pure.
+//! Validates single values. Each function returns why a value is not valid, none when it is. Pure.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::problem::mistyped;
 
-/// Why a value is no whole number in the range.
+/// An integer in the range.
 pub(super) fn integer_error(value: &Value, smallest: i64, largest: i64) -> Option<String> {
     match value.as_i64() {
         Some(number) if (smallest..=largest).contains(&number) => None,
-        Some(_) => Some(mistyped(value, &format!("a whole number from {smallest} to {largest}"))),
-        None => Some(with_example(mistyped(value, "a whole number"), value.as_str().and_then(as_integer))),
+        Some(_) => Some(mistyped(value, &format!("an integer from {smallest} to {largest}"))),
+        None => Some(with_example(mistyped(value, "an integer"), value.as_str().and_then(as_integer))),
     }
 }
 
-/// How YAML has the number that a string shows: a string with a zero in front is octal to those who write it.
+/// The number that a string shows, for YAML; one with a leading zero is meant to be octal.
 fn as_integer(text: &str) -> Option<String> {
     let octal = text.strip_prefix("0o").or_else(|| text.strip_prefix('0').filter(|digits| !digits.is_empty()));
     match octal {
@@ -28,22 +28,22 @@ fn as_integer(text: &str) -> Option<String> {
     }
 }
 
-/// Why a value is no string.
+/// A string.
 pub(super) fn text_error(value: &Value) -> Option<String> {
-    let wanted = match value {
+    let expected = match value {
         Value::Number(_) | Value::Bool(_) => "a string: put quotes around it",
         _ => "a string",
     };
-    (!value.is_string()).then(|| mistyped(value, wanted))
+    (!value.is_string()).then(|| mistyped(value, expected))
 }
 
-/// Why a value is neither true nor false.
+/// A boolean.
 pub(super) fn flag_error(value: &Value) -> Option<String> {
     let word = value.as_str().map(str::to_lowercase).filter(|word| word == "true" || word == "false");
     (!value.is_boolean()).then(|| with_example(mistyped(value, "true or false"), word))
 }
 
-/// Why a value is no number.
+/// A number.
 pub(super) fn number_error(value: &Value) -> Option<String> {
     (!value.is_number()).then(|| mistyped(value, "a number"))
 }
@@ -55,14 +55,14 @@ fn with_example(message: String, example: Option<String>) -> String {
     }
 }
 
-/// As Go reads it: bits that are left over may be anything.
+/// As Go decodes it: unused bits may be set.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// What to say of text that is not base64.
-pub(super) const NOT_BASE64: &str = "is not base64";
+/// The message about a string that is not base64.
+pub(super) const NOT_BASE64: &str = "is not valid base64";
 
-/// Why a value is not the base64 of something; the API reads over line ends in it.
+/// Base64; the API ignores line breaks in it.
 pub(super) fn base64_error(value: &Value) -> Option<String> {
     let not_base64 = |text: &str| BASE64.decode(text.replace(['\r', '\n'], "")).is_err();
     match value.as_str() {
@@ -71,13 +71,13 @@ pub(super) fn base64_error(value: &Value) -> Option<String> {
     }
 }
 
-/// Why a value is neither a port's number nor its name, a number nor a percentage.
+/// `IntOrString`: a port's number or name, a number or a percentage.
 pub(super) fn int_or_string_error(value: &Value) -> Option<String> {
     let fits = value.is_string() || value.as_i64().is_some_and(|number| i32::try_from(number).is_ok());
-    (!fits).then(|| mistyped(value, "a whole number or a string"))
+    (!fits).then(|| mistyped(value, "an integer or a string"))
 }
 
-/// Why a value is no amount of CPU, memory and the like
+/// A quantity
 /// (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>).
 pub(super) fn quantity_error(value: &Value) -> Option<String> {
     let fits = value.is_number() || value.as_str().is_some_and(is_quantity);
@@ -94,7 +94,7 @@ fn is_quantity(text: &str) -> bool {
     has_digits && (exponent || SUFFIXES.contains(&suffix))
 }
 
-/// Why a value is no time.
+/// A time.
 pub(super) fn time_error(value: &Value) -> Option<String> {
     let fits = value.as_str().is_some_and(|text| text.parse::<jiff::Timestamp>().is_ok());
     (!fits).then(|| mistyped(value, "a time such as 2026-01-31T12:00:00Z"))

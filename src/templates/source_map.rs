@@ -1,4 +1,4 @@
-//! The way back from a line of an evaluated template to the line of the template that made it.
+//! Maps positions in an evaluated template to positions in the template.
 //!
 //! Pure.
 
@@ -9,17 +9,17 @@ use minijinja::{OutputSpan, OutputSpanKind};
 use crate::path::FieldPath;
 use crate::yaml;
 
-/// An evaluated template and which part of it comes from where.
-pub(super) struct Places {
+/// An evaluated template, and the part of the template that each part of it comes from.
+pub(super) struct SourceMap {
     text: String,
     spans: Vec<OutputSpan>,
     template: String,
 }
 
 /// A line and a column, from 1, where known.
-type Place = (Option<usize>, Option<usize>);
+type Position = (Option<usize>, Option<usize>);
 
-impl Places {
+impl SourceMap {
     pub(super) fn new(text: String, spans: Vec<OutputSpan>, template: &str) -> Self {
         Self { text, spans, template: template.to_owned() }
     }
@@ -29,13 +29,13 @@ impl Places {
         &self.text
     }
 
-    /// The place in the template of a field, or of the nearest one above it.
-    pub(super) fn of_field(&self, path: &FieldPath) -> Place {
-        self.of_output(yaml::locate(self.text.as_bytes(), 0, path))
+    /// The position in the template of a field, or of the nearest one above it.
+    pub(super) fn field_position(&self, path: &FieldPath) -> Position {
+        self.source_position(yaml::locate(self.text.as_bytes(), 0, path))
     }
 
-    /// The place in the template of a place in the text. A line that the template has as it is keeps its column.
-    pub(super) fn of_output(&self, at: Option<(usize, usize)>) -> Place {
+    /// The position in the template of a position in the text. The column is known only in a line that has no expressions.
+    pub(super) fn source_position(&self, at: Option<(usize, usize)>) -> Position {
         let Some((source, line, column)) = at.and_then(|(line, column)| Some((self.source_line(line)?, line, column)))
         else {
             return (None, None);
@@ -44,8 +44,8 @@ impl Places {
         (Some(source), same.then_some(column))
     }
 
-    /// What is wrong with the text, other lines that it speaks of being those of the template.
-    pub(super) fn reworded(&self, problem: &yaml::ErrorKind) -> String {
+    /// The message of `problem`, in which line numbers are those of the template.
+    pub(super) fn message(&self, problem: &yaml::ErrorKind) -> String {
         let source = |line: usize| self.source_line(line).unwrap_or(line);
         match problem.clone() {
             yaml::ErrorKind::Duplicate { key, first_line } => {
@@ -58,7 +58,7 @@ impl Places {
         }
     }
 
-    /// The strings that were put into the middle of other text: line and expression. Comments may hold them.
+    /// The strings that are not whole values: line and expression. Comments may contain them.
     pub(super) fn embedded(&self) -> impl Iterator<Item = (usize, &str)> {
         let strings = self.spans.iter().filter(|span| span.kind() == OutputSpanKind::Expression);
         strings.filter(|span| self.is_embedded(span.output_range())).map(|span| {
