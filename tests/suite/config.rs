@@ -4,20 +4,19 @@ use bpfman_config::config::{Config, Lifecycle, Origin, file};
 use bpfman_config::problem::Problem;
 use bpfman_config::render::render;
 use bpfman_config::templates::Templates;
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::render::{PLAIN, UID, fixture, lines};
 
 /// Everything that is said about the fixture after `change`: problems, else warnings after a line that says so.
-fn check(origin: Origin, change: impl FnOnce(&mut Value), expected: &Expect) {
+fn check(origin: Origin, change: impl FnOnce(&mut Value)) -> String {
     let mut config = fixture();
     change(&mut config);
-    let said = match Config::read(&config, "bpfman-config", origin) {
+    match Config::read(&config, "bpfman-config", origin) {
         Ok((_, warnings)) => format!("accepted\n{}", lines(&warnings)),
         Err(problems) => lines(&problems),
-    };
-    expected.assert_eq(&said);
+    }
 }
 
 #[test]
@@ -28,10 +27,7 @@ fn all_problems_are_named_in_one_run() {
         config["spec"]["agent"] = json!({"image": "", "healthProbePort": 70000, "logLevel": ["info"]});
         config["spec"]["daemon"] = json!({"image": null, "csiRegistrarImage": {}});
     };
-    check(
-        Origin::File,
-        change,
-        &expect![[r#"
+    expect![[r#"
             spec.agent.image is empty
             spec.agent.healthProbePort is 70000, must be an integer from 1 to 65535
             spec.agent.logLevel is a list, must be a string
@@ -39,52 +35,23 @@ fn all_problems_are_named_in_one_run() {
             spec.daemon.image is missing
             spec.daemon.csiRegistrarImage is an object, must be a string
             spec.namespace is empty
-        "#]],
-    );
+        "#]]
+    .assert_eq(&check(Origin::File, change));
 }
 
 #[test]
 fn the_port_has_bounds_and_is_a_number() {
-    for (port, expected) in [
-        (
-            json!(0),
-            expect![[r#"
-                spec.agent.healthProbePort is 0, must be an integer from 1 to 65535
-            "#]],
-        ),
-        (
-            json!(-1),
-            expect![[r#"
-                spec.agent.healthProbePort is -1, must be an integer from 1 to 65535
-            "#]],
-        ),
-        (
-            json!(65536),
-            expect![[r#"
-                spec.agent.healthProbePort is 65536, must be an integer from 1 to 65535
-            "#]],
-        ),
-        (
-            json!("8175"),
-            expect![[r#"
-                spec.agent.healthProbePort is the string "8175", must be an integer from 1 to 65535
-            "#]],
-        ),
-        (
-            json!(1.5),
-            expect![[r#"
-                spec.agent.healthProbePort is the number 1.5, must be an integer from 1 to 65535
-            "#]],
-        ),
-        (
-            json!(65535),
-            expect![[r#"
-            accepted
-        "#]],
-        ),
-    ] {
-        check(Origin::File, |config| config["spec"]["agent"]["healthProbePort"] = port, &expected);
-    }
+    let ports = [json!(0), json!(-1), json!(65536), json!("8175"), json!(1.5), json!(65535)];
+    let said = ports.map(|port| check(Origin::File, |config| config["spec"]["agent"]["healthProbePort"] = port));
+    expect![[r#"
+        spec.agent.healthProbePort is 0, must be an integer from 1 to 65535
+        spec.agent.healthProbePort is -1, must be an integer from 1 to 65535
+        spec.agent.healthProbePort is 65536, must be an integer from 1 to 65535
+        spec.agent.healthProbePort is the string "8175", must be an integer from 1 to 65535
+        spec.agent.healthProbePort is the number 1.5, must be an integer from 1 to 65535
+        accepted
+    "#]]
+    .assert_eq(&said.concat());
 }
 
 #[test]
@@ -98,10 +65,7 @@ fn unknown_and_misplaced_fields_come_with_what_was_meant() {
         config["spec"]["daemon"]["tolerations"] = json!([]);
         config["metadata"]["label"] = json!({});
     };
-    check(
-        Origin::File,
-        change,
-        &expect![[r#"
+    expect![[r#"
             configuration is an unknown field; did you mean spec.configuration?
             metadata.label is an unknown field; did you mean metadata.labels?
             spec.image was renamed to spec.daemon.image in January 2026 (bpfman-operator#488)
@@ -109,21 +73,18 @@ fn unknown_and_misplaced_fields_come_with_what_was_meant() {
             spec.agent.imgae is an unknown field; did you mean spec.agent.image?
             spec.daemon.healthProbePort is an unknown field; did you mean spec.agent.healthProbePort?
             spec.daemon.tolerations is an unknown field
-        "#]],
-    );
+        "#]]
+    .assert_eq(&check(Origin::File, change));
 }
 
 /// The custom resource definition of the cluster may be newer than this program.
 #[test]
 fn an_unknown_field_of_a_live_config_is_a_warning() {
-    check(
-        Origin::Live,
-        |config| config["spec"]["daemon"]["tolerations"] = json!([]),
-        &expect![[r#"
+    expect![[r#"
             accepted
             spec.daemon.tolerations is an unknown field
-        "#]],
-    );
+        "#]]
+    .assert_eq(&check(Origin::Live, |config| config["spec"]["daemon"]["tolerations"] = json!([])));
 }
 
 #[test]
@@ -135,18 +96,14 @@ fn the_shape_of_2025_is_explained() {
             "overrides": [{"group": "apps", "kind": "DaemonSet", "namespace": "bpfman", "name": "bpfman-daemon", "unmanaged": true}],
         });
     };
-    check(
-        Origin::File,
-        change,
-        &expect![[r#"
+    expect![[r#"
             spec.image was renamed to spec.daemon.image in January 2026 (bpfman-operator#488)
             spec.logLevel was renamed to spec.daemon.logLevel in January 2026 (bpfman-operator#488)
             spec.agent.healthProbeAddr was replaced by spec.agent.healthProbePort in September 2025 (bpfman-operator#478)
             spec.daemon is missing
             spec.overrides[0].group was replaced by apiVersion, for example apps/v1 (bpfman-operator#475)
             spec.overrides[0].apiVersion is missing
-        "#]],
-    );
+        "#]].assert_eq(&check(Origin::File, change));
 }
 
 #[test]
@@ -157,16 +114,12 @@ fn the_config_map_of_old_is_explained() {
             "data": {"bpfman.image": "d", "bpfman.agent.healthprobe.addr": ":8175", "bpfman.toml": "x", "other": "y"},
         });
     };
-    check(
-        Origin::File,
-        change,
-        &expect![[r#"
+    expect![[r#"
             kind is ConfigMap, must be Config: bpfman-operator no longer reads a ConfigMap (v0.5.6 and earlier did)
             data["bpfman.agent.healthprobe.addr"] was replaced by spec.agent.healthProbePort of the Config, an integer without a colon
             data["bpfman.image"] was replaced by spec.daemon.image of the Config
             data["bpfman.toml"] was replaced by spec.configuration of the Config
-        "#]],
-    );
+        "#]].assert_eq(&check(Origin::File, change));
 }
 
 #[test]
@@ -177,50 +130,33 @@ fn only_the_config_that_counts_is_accepted() {
         config["metadata"] = json!({"name": "my-config", "namespace": "bpfman"});
         config["spec"]["namespace"] = json!("Bad_Name");
     };
-    check(
-        Origin::File,
-        change,
-        &expect![[r#"
-            apiVersion is "bpfman.io/v1", must be bpfman.io/v1alpha1
-            kind is "Configs", must be Config
-            metadata.name is "my-config", must be bpfman-config
-            spec.namespace is "Bad_Name", must consist of lowercase letters, digits and '-', and begin and end with a letter or digit
-        "#]],
-    );
-    check(
-        Origin::File,
-        |config| config["metadata"]["namespace"] = json!("bpfman"),
-        &expect![[r#"
-            accepted
-            metadata.namespace is "bpfman" and has no effect: a Config is cluster-scoped
-        "#]],
-    );
-    check(
-        Origin::File,
-        |config| *config = json!([]),
-        &expect![[r#"
+    expect![[r#"
+        apiVersion is "bpfman.io/v1", must be bpfman.io/v1alpha1
+        kind is "Configs", must be Config
+        metadata.name is "my-config", must be bpfman-config
+        spec.namespace is "Bad_Name", must consist of lowercase letters, digits and '-', and begin and end with a letter or digit
+        accepted
+        metadata.namespace is "bpfman" and has no effect: a Config is cluster-scoped
         the document is a list, must be an object
-    "#]],
-    );
-    check(
-        Origin::File,
-        |config| config["spec"] = json!("x"),
-        &expect![[r#"
         spec is the string "x", must be an object
-    "#]],
+    "#]].assert_eq(
+        &[
+            check(Origin::File, change),
+            check(Origin::File, |config| config["metadata"]["namespace"] = json!("bpfman")),
+            check(Origin::File, |config| *config = json!([])),
+            check(Origin::File, |config| config["spec"] = json!("x")),
+        ]
+        .concat(),
     );
 }
 
 #[test]
 fn an_agent_log_level_that_the_agent_does_not_know_is_a_warning() {
-    check(
-        Origin::File,
-        |config| config["spec"]["agent"]["logLevel"] = json!("warn"),
-        &expect![[r#"
+    expect![[r#"
             accepted
             spec.agent.logLevel is "warn", which the agent treats as info; it supports info, debug and trace
-        "#]],
-    );
+        "#]]
+    .assert_eq(&check(Origin::File, |config| config["spec"]["agent"]["logLevel"] = json!("warn")));
 }
 
 #[test]
@@ -229,17 +165,14 @@ fn overrides_are_checked_and_named_once() {
     let change = |config: &mut Value| {
         config["spec"]["overrides"] = json!([entry, entry, {"kind": "Service", "name": "b", "unmanaged": "yes"}, null]);
     };
-    check(
-        Origin::File,
-        change,
-        &expect![[r#"
+    expect![[r#"
             spec.overrides[1] has the same kind, apiVersion, namespace, name as item [0]
             spec.overrides[2].apiVersion is missing
             spec.overrides[2].namespace is missing
             spec.overrides[2].unmanaged is the string "yes", must be true or false
             spec.overrides[3] is null, must be an object
-        "#]],
-    );
+        "#]]
+    .assert_eq(&check(Origin::File, change));
 }
 
 /// To find the place of each would take longer than anybody waits.
@@ -292,13 +225,10 @@ fn a_control_character_that_kubectl_cannot_apply_is_a_warning() {
         config["spec"]["agent"]["image"] = json!("a\u{ffff}");
         config["spec"]["configuration"] = json!("# \u{a0}\u{2028}\n");
     };
-    check(
-        Origin::File,
-        change,
-        &expect![[r#"
+    expect![[r#"
         accepted
         spec.agent.image contains U+FFFF, which kubectl apply --server-side cannot send unchanged
         spec.daemon.logLevel contains U+0085, which kubectl apply --server-side cannot send unchanged
-    "#]],
-    );
+    "#]]
+    .assert_eq(&check(Origin::File, change));
 }

@@ -20,6 +20,7 @@ mod bpfman_toml;
 mod compare;
 mod completions;
 mod config;
+mod config_file;
 mod connection;
 mod connection_kubeconfig;
 mod connection_server;
