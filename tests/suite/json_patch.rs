@@ -1,8 +1,10 @@
 //! The library's JSON patches, on a real server: what they change, as whom, and what is said when one is refused.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
-use bpfman_config::cluster::{self, Applied, Cluster as Client, Connection, Error};
+use bpfman_config::cli;
+use bpfman_config::cluster::{Applied, Error};
 use bpfman_config::manifest::ObjectId;
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -20,11 +22,12 @@ fn id(kind: &str) -> ObjectId {
 }
 
 fn patch(cluster: &Cluster, kind: &str, steps: &Value, dry_run: bool) -> Result<Applied, Error> {
-    let flags = Connection { kubeconfig: Some(cluster.kubeconfig().to_owned()), ..Connection::default() };
+    let words = ["kubectl-bpfman-config", "diff", "--kubeconfig"].map(OsString::from);
+    let typed = cli::parse(words.into_iter().chain([cluster.kubeconfig().into()])).unwrap();
     let limit = Duration::from_secs(u64::MAX);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let client = Client::connect(cluster::choose(&flags).unwrap(), "tester", limit).unwrap();
+        let client = typed.connection.connect(false, "tester", limit).unwrap();
         client.json_patch(&id(kind), steps, dry_run).await
     })
 }
