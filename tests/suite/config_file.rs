@@ -19,7 +19,7 @@ fn there_is_exactly_one_object_in_whichever_document() {
         accepted
         FILE: expected one Config, found 0 objects
         FILE: expected one Config, found 2 objects
-        FILE:4:1: did not find expected node content while parsing a flow node
+        FILE:3:4: unclosed bracket '['
     "#]]
     .assert_eq(
         &[

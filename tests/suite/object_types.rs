@@ -51,7 +51,7 @@ fn a_file_mode_is_read_as_kubectl_reads_it_or_refused() {
     assert_eq!(["0644", "0o644", "420", "0777"].map(mode), ["420", "420", "420", "511"]);
     expect![[r#"
         DIR/extra.yaml:10:31: spec.template.spec.volumes[name="a"].configMap.defaultMode is the string "0644", must be an integer; write 420 or 0o644
-        DIR/extra.yaml:10:44: 0888 looks octal, but kubectl reads it as decimal; quote it or drop the zero
+        DIR/extra.yaml:10:44: the number is too large for a 64-bit integer; quote it if it is text
     "#]].assert_eq(&[check("extra.yaml", &pod("\"0644\"")), check("extra.yaml", &pod("0888"))].concat());
     let items = "      volumes:\n      - {name: a, configMap: {items: [{key: a, path: b, mode: \"0400\"}]}}\n";
     expect![[r#"

@@ -99,7 +99,7 @@ fn a_template_gives_exactly_one_object_of_the_expected_kind() {
         DIR/extra.yaml: expected 1 object, found 2 (A, B)
         DIR/extra.yaml:1:1: a document must be a mapping (key: value), this is a list
         DIR/extra.yaml:1:1: metadata.name is missing or not a string
-        DIR/extra.yaml:2:1: did not find expected ',' or ']' while parsing a flow sequence (from line 1)
+        DIR/extra.yaml:1:7: unclosed bracket '['
     "#]]
     .assert_eq(
         &[
@@ -267,7 +267,7 @@ fn what_the_api_would_refuse_is_refused() {
     let big = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "ebpf"},
         "data": {"a": "x".repeat(1 << 20), "b": "y"}});
     expect![[r#"
-        DIR/extra.yaml:1:25: data has 1048577 bytes, at most 1048576 are allowed; the largest is a with 1048576 bytes
+        DIR/extra.yaml:1:20: data has 1048577 bytes, at most 1048576 are allowed; the largest is a with 1048576 bytes
     "#]]
     .assert_eq(&check("extra.yaml", &big.to_string()));
 }
