@@ -68,9 +68,9 @@ fn only_object<'a>(file: &'a str, text: &'a [u8]) -> Result<(Value, ObjectLocati
 }
 
 fn syntax(file: &str, text: &[u8], error: &yaml::Error) -> Problem {
-    let (line, column) = (Some(error.line()), Some(error.column()));
-    let problem = Problem { line, column, ..Problem::in_file(file, error.kind().to_string()) };
-    match error.kind() {
+    let (line, column) = (Some(error.line), Some(error.column));
+    let problem = Problem { line, column, ..Problem::in_file(file, error.kind.to_string()) };
+    match &error.kind {
         yaml::ErrorKind::Encoding(_) | yaml::ErrorKind::NotUtf8 => problem,
         _ => problem.quoting(&String::from_utf8_lossy(text)),
     }

@@ -201,8 +201,8 @@ fn quoted(text: &str) -> String {
 /// Reads the only object of an evaluated template, possibly in a `List`.
 fn read(template: &Template, source_map: SourceMap) -> Result<Document, Vec<Problem>> {
     let documents = yaml::read(source_map.text().as_bytes()).map_err(|error| {
-        let (line, column) = source_map.source_position(Some((error.line(), error.column())));
-        let problem = Problem::in_file(&template.source, source_map.message(error.kind()));
+        let (line, column) = source_map.source_position(Some((error.line, error.column)));
+        let problem = Problem::in_file(&template.source, source_map.message(&error.kind));
         vec![Problem { line, column, ..problem }.quoting(template.quotable())]
     })?;
     let is_list = documents.iter().any(|document| document.value.get("items").is_some_and(Value::is_array));

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::error::{Error, ErrorKind};
 use super::nodes::{Node, Style};
+use super::scalar;
 use super::text::Piece;
 use crate::path::{FieldPath, Step};
 
@@ -59,64 +60,61 @@ impl Text<'_> {
 
     /// The indices of a child of a node: of what is told as its place, and of its value.
     fn child(&self, parent: usize, step: &Step) -> Option<(usize, usize)> {
-        let node = |index: usize| self.nodes.get(index);
-        let parent = match node(parent)?.style {
-            Style::Alias(target) => target,
-            _ => parent,
-        };
-        let (style, end) = (node(parent)?.style, node(parent)?.next as usize);
-        let mut child = parent + 1;
-        let mut position = 0;
-        while child < end {
-            let next = node(child)?.next as usize;
-            match (style, step) {
-                (Style::Mapping, Step::Field(name)) if self.is_key(child, name) => return Some((child, next)),
-                (Style::Mapping, _) => child = node(next)?.next as usize,
-                (_, Step::Index(index)) if position == *index => return Some((child, child)),
-                _ => child = next,
+        let (parent, Node { style, next: end, .. }) = self.follow(parent)?;
+        let (mut child, mut position) = (parent + 1, 0);
+        while child < end as usize {
+            let next = self.nodes.get(child)?.next as usize;
+            let value = if style == Style::Mapping { next } else { child };
+            let is_wanted = match step {
+                Step::Field(name) => style == Style::Mapping && self.is_key(child, name),
+                Step::Index(index) => style == Style::Sequence && position == *index,
+                Step::Keys(keys) => keys.iter().all(|(name, wanted)| {
+                    let field = self.child(child, &Step::Field(name.clone()));
+                    field.is_some_and(|(_, value)| self.is_scalar(value, wanted))
+                }),
+                Step::Item(wanted) => self.is_scalar(child, wanted),
+            };
+            if is_wanted {
+                return Some((child, value));
             }
+            child = self.nodes.get(value)?.next as usize;
             position += 1;
         }
         None
     }
 
+    /// A node, or the one that it is an alias of.
+    fn follow(&self, index: usize) -> Option<(usize, Node)> {
+        let node = *self.nodes.get(index)?;
+        if let Style::Alias(target) = node.style {
+            Some((target, *self.nodes.get(target)?))
+        } else {
+            Some((index, node))
+        }
+    }
+
     fn is_key(&self, node: usize, name: &str) -> bool {
-        let Some(node) = self.nodes.get(node) else { return false };
-        let node = match node.style {
-            Style::Alias(target) => self.nodes.get(target).unwrap_or(node),
-            _ => node,
-        };
+        let Some((_, node)) = self.follow(node) else { return false };
         let text = node.text(self.piece.text);
-        match text.get(1..text.len().saturating_sub(1)) {
-            Some(inner) if node.style == Style::Quoted && !inner.contains(['\\', '\'']) => inner == name,
-            Some(_) if node.style == Style::Quoted => {
-                let read = serde_json::from_str::<String>(text).ok().or_else(|| serde_yaml::from_str(text).ok());
-                read.is_some_and(|read| read == name)
-            }
-            _ => text == name,
+        let inner = text.get(1..text.len().saturating_sub(1)).filter(|_| node.style == Style::Quoted);
+        match inner {
+            None => text == name,
+            Some(inner) if !inner.contains(['\\', '\'']) => inner == name,
+            Some(_) => unquoted(text).is_some_and(|read| read == name),
+        }
+    }
+
+    fn is_scalar(&self, node: usize, wanted: &Value) -> bool {
+        let Some((_, node)) = self.follow(node) else { return false };
+        let text = node.text(self.piece.text);
+        match node.style {
+            Style::Plain => scalar::value(text).is_ok_and(|value| value == *wanted),
+            Style::Quoted => wanted.is_string() && unquoted(text).as_deref() == wanted.as_str(),
+            _ => false,
         }
     }
 }
 
-/// Turns the items that are named by keys or value into indices.
-pub(super) fn by_index(value: &Value, path: &FieldPath) -> Vec<Step> {
-    let mut value = Some(value);
-    let step_down = |step: &Step| {
-        let items = value.and_then(Value::as_array);
-        let index = match step {
-            Step::Field(_) => None,
-            Step::Index(index) => Some(*index),
-            Step::Keys(keys) => items.and_then(|items| {
-                items.iter().position(|item| keys.iter().all(|(key, wanted)| item.get(key) == Some(wanted)))
-            }),
-            Step::Item(wanted) => items.and_then(|items| items.iter().position(|item| item == wanted)),
-        };
-        value = match (step, index) {
-            (Step::Field(name), _) => value.and_then(|value| value.get(name)),
-            (_, Some(index)) => items.and_then(|items| items.get(index)),
-            _ => None,
-        };
-        index.map_or_else(|| step.clone(), Step::Index)
-    };
-    path.0.iter().map(step_down).collect()
+fn unquoted(text: &str) -> Option<String> {
+    serde_json::from_str(text).ok().or_else(|| serde_yaml::from_str(text).ok())
 }

@@ -39,6 +39,5 @@ pub fn read(text: &[u8]) -> Result<Vec<Document<'_>>, Error> {
 /// Tells the place of the value at any `path`, as [`Text::locate`] does, in the document of that number (from 0). None when there is no
 /// such document.
 pub fn locate(text: &[u8], document: usize, path: &FieldPath) -> Option<(usize, usize)> {
-    let document = documents(text).nth(document)?.ok()?;
-    Some(document.text.locate(&FieldPath(document::by_index(&document.value, path))))
+    Some(documents(text).nth(document)?.ok()?.text.locate(path))
 }

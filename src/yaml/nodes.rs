@@ -54,7 +54,7 @@ impl Node {
 
 #[derive(Default)]
 struct Nodes {
-    nodes: Vec<Node>,
+    list: Vec<Node>,
     /// The sequences and mappings that have not ended.
     open: Vec<usize>,
     mappings: usize,
@@ -62,7 +62,7 @@ struct Nodes {
 
 impl Nodes {
     fn start(&mut self, style: Style, start: usize, end: usize) -> Result<(), ErrorKind> {
-        let index = self.nodes.len();
+        let index = self.list.len();
         if matches!(style, Style::Sequence | Style::Mapping) {
             self.open.push(index);
         }
@@ -73,13 +73,13 @@ impl Nodes {
         if index + self.mappings * MAPPING >= MOST_NODES {
             return Err(ErrorKind::Nodes);
         }
-        self.nodes.push(Node { style, start: short(start), end: short(end), next: short(index + 1) });
+        self.list.push(Node { style, start: short(start), end: short(end), next: short(index + 1) });
         Ok(())
     }
 
     fn end(&mut self) {
-        let next = short(self.nodes.len());
-        if let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index)) {
+        let next = short(self.list.len());
+        if let Some(node) = self.open.pop().and_then(|index| self.list.get_mut(index)) {
             node.next = next;
         }
     }
@@ -107,7 +107,7 @@ pub(super) fn of_yaml(piece: Piece<'_>) -> Result<Vec<Node>, Error> {
                 nodes.end();
                 continue;
             }
-            Event::DocumentStart(..) if !nodes.nodes.is_empty() => {
+            Event::DocumentStart(..) if !nodes.list.is_empty() => {
                 return Err(piece.error(range.start, ErrorKind::AfterEnd));
             }
             _ => continue,
@@ -116,11 +116,11 @@ pub(super) fn of_yaml(piece: Piece<'_>) -> Result<Vec<Node>, Error> {
             return Err(piece.error(tag.byte_offset().unwrap_or(range.start), ErrorKind::Tag));
         }
         if anchor > 0 {
-            anchors.insert(anchor, nodes.nodes.len());
+            anchors.insert(anchor, nodes.list.len());
         }
         nodes.start(style, range.start, range.end).map_err(|kind| piece.error(range.start, kind))?;
     }
-    Ok(nodes.nodes)
+    Ok(nodes.list)
 }
 
 fn syntax(piece: Piece<'_>, error: &ScanError) -> Error {
@@ -143,7 +143,7 @@ pub(super) fn of_json(text: &str) -> Option<(Vec<Node>, usize)> {
             b'}' | b']' => {
                 nodes.end();
                 if nodes.open.is_empty() {
-                    return Some((nodes.nodes, at));
+                    return Some((nodes.list, at));
                 }
                 continue;
             }

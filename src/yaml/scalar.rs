@@ -7,6 +7,9 @@ use serde_json::{Number, Value};
 
 use super::error::ErrorKind;
 
+/// The key that merges.
+pub(super) const MERGE: &str = "<<";
+
 /// Reads the plain scalar `text` as kubectl does. Timestamps are text: kubectl hands them on as they are written.
 pub(super) fn value(text: &str) -> Result<Value, ErrorKind> {
     match text {
@@ -34,14 +37,16 @@ pub(super) fn value(text: &str) -> Result<Value, ErrorKind> {
     }
 }
 
-/// Whether the plain scalar `text` as a key is this text to kubectl.
-pub(super) fn is_key(text: &str) -> bool {
-    match value(text) {
+/// Reads the plain scalar `text` as a key: as text, if it is that to kubectl, or as null for a merge.
+pub(super) fn key(text: &str) -> Result<Value, ErrorKind> {
+    let is_text = match value(text) {
+        Ok(Value::String(_)) if text == MERGE => return Ok(Value::Null),
         Ok(Value::String(_)) => true,
         Ok(Value::Number(number)) => number.is_i64() && number.to_string() == text,
         Ok(Value::Bool(flag)) => flag.to_string() == text,
         _ => false,
-    }
+    };
+    if is_text { Ok(text.into()) } else { Err(ErrorKind::Key(text.to_owned())) }
 }
 
 fn number(text: &str) -> Result<Option<Number>, ErrorKind> {

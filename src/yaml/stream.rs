@@ -67,7 +67,7 @@ impl<'text> Documents<'text> {
         let Some(start) = start else { return Ok(Some(rest)) };
         let (piece, separator) = rest.split(start);
         let line = separator.text.split_inclusive('\n').next().unwrap_or_default();
-        let behind = line.trim_start_matches("---").trim_start();
+        let behind = line.strip_prefix("---").unwrap_or_default().trim_start();
         if !(behind.is_empty() || behind.starts_with('#')) {
             return Err(separator.error(line.len() - behind.len(), ErrorKind::Separator));
         }
@@ -108,26 +108,23 @@ fn read(piece: Piece<'_>, nodes: Vec<Node>, is_json: bool) -> Result<Option<Docu
     }
 }
 
-/// Refuses characters that YAML does not allow. `serde_yaml` would only tell at which byte they are.
+/// Refuses characters that YAML does not allow, of which `serde_yaml` would not tell the place.
 fn check_characters(piece: Piece<'_>) -> Result<(), Error> {
-    // Nearly all text is printable ASCII, for which the search by bytes is quick.
-    if piece.text.bytes().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
-        return Ok(());
+    let is_bad = |character: char| {
+        matches!(character, '\u{fffe}' | '\u{ffff}')
+            || character.is_control() && !matches!(character, '\n' | '\t' | '\r' | '\u{85}')
+    };
+    // In front of a newline it belongs to that; anywhere else it ends a line for some parsers only.
+    let is_alone = |(at, _): &(usize, _)| piece.text.as_bytes().get(at + 1).is_some_and(|next| *next != b'\n');
+    let control = piece.text.char_indices().find(|(_, character)| is_bad(*character));
+    let line_end = piece.text.match_indices('\r').find(is_alone);
+    match (control, line_end) {
+        (Some((at, character)), line_end) if line_end.is_none_or(|(end, _)| at < end) => {
+            Err(piece.error(at, ErrorKind::Control(character)))
+        }
+        (_, Some((at, _))) => Err(piece.error(at, ErrorKind::LineEnd)),
+        _ => Ok(()),
     }
-    let mut characters = piece.text.char_indices().peekable();
-    while let Some((offset, character)) = characters.next() {
-        let kind = match character {
-            '\n' | '\t' | '\u{85}' => continue,
-            // In front of a newline it belongs to that; anywhere else it ends a line for some readers only.
-            '\r' if characters.peek().is_none_or(|(_, next)| *next == '\n') => continue,
-            '\r' => ErrorKind::LineEnd,
-            '\u{fffe}' | '\u{ffff}' => ErrorKind::Control(character),
-            _ if character.is_control() => ErrorKind::Control(character),
-            _ => continue,
-        };
-        return Err(piece.error(offset, kind));
-    }
-    Ok(())
 }
 
 fn kind(value: &Value) -> &'static str {

@@ -37,8 +37,7 @@ impl Piece<'_> {
 pub(crate) fn place_at(text: &str, offset: usize) -> (usize, usize) {
     let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-    let lines = before.iter().filter(|byte| **byte == b'\n').count();
     // The characters that begin in these bytes.
     let characters = before.iter().skip(line_start).filter(|byte| **byte & 0xc0 != 0x80).count();
-    (1 + lines, 1 + characters)
+    (before.split(|byte| *byte == b'\n').count(), 1 + characters)
 }

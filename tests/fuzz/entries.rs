@@ -19,7 +19,7 @@ pub fn yaml(data: &[u8]) {
     let documents = match yaml::read(data) {
         Ok(documents) => documents,
         Err(error) => {
-            assert!((1..=lines).contains(&error.line()) && error.column() > 0 && !error.to_string().is_empty());
+            assert!((1..=lines).contains(&error.line) && error.column > 0 && !error.to_string().is_empty());
             return;
         }
     };

@@ -216,6 +216,7 @@ fn every_separator_separates_and_nothing_is_lost() {
         "null\n---\n~\n---\na: 1",
         "--- {a: 1}",
         "-----\na: 1",
+        "------\na: 1",
         "a: 1\n...\n# c\nb: 2\n",
         "a: 1\n%YAML 1.1\n---\nb: 2\n",
         "- a",
@@ -232,6 +233,7 @@ fn every_separator_separates_and_nothing_is_lost() {
             "null\n---\n~\n---\na: 1" -> 5: {"a":1}
             "--- {a: 1}" -> error: line 1, column 5: only a comment may follow --- on its line, as in kubectl
             "-----\na: 1" -> error: line 1, column 4: only a comment may follow --- on its line, as in kubectl
+            "------\na: 1" -> error: line 1, column 4: only a comment may follow --- on its line, as in kubectl
             "a: 1\n...\n# c\nb: 2\n" -> error: line 4, column 1: the document has ended above; begin the next one with ---, or kubectl ignores it
             "a: 1\n%YAML 1.1\n---\nb: 2\n" -> error: line 2, column 1: kubectl does not accept directives (%YAML, %TAG); remove this line
             "- a" -> error: line 1, column 1: a document must be a mapping (key: value), this is a list
@@ -255,6 +257,33 @@ fn what_is_no_yaml_is_an_error_and_no_content_is_nothing() {
             "a:\n- b\n c: d\n" -> error: line 3, column 3: mapping values are not allowed in this context
             "a: *x" -> error: line 1, column 4: this alias has no anchor (&) above
             "a: @x" -> error: line 1, column 4: a plain value cannot begin with @; put it in quotes"##]],
+    );
+}
+
+/// kubectl's parser ends a line at some more characters than YAML 1.2 does, and takes no empty key; nothing of a value is told.
+#[test]
+fn what_parsers_disagree_about_is_refused() {
+    let inputs = [
+        "a: x\u{85}b: y",
+        "a:\n- p\u{2028}- q",
+        ": a",
+        "a: {b:, c: 1}",
+        "a:\n- \t\n",
+        "a: \"\\'\"",
+        "a: {x?y: 1}",
+        "a: 1 # b\n#c\nd: [1]#e",
+    ];
+    check(
+        &inputs,
+        &expect![[r#"
+            "a: x\u{85}b: y" -> error: line 1, column 7: mapping values are not allowed in this context
+            "a:\n- p\u{2028}- q" -> error: line 2, column 1: YAML parsers disagree about this; put text in quotes, or write it in another way
+            ": a" -> error: line 1, column 1: YAML parsers disagree about this; put text in quotes, or write it in another way
+            "a: {b:, c: 1}" -> error: line 1, column 6: YAML parsers disagree about this; put text in quotes, or write it in another way
+            "a:\n- \t\n" -> error: line 2, column 3: YAML parsers disagree about this; put text in quotes, or write it in another way
+            "a: \"\\'\"" -> error: line 1, column 4: these double quotes hold an unknown escape; use single quotes, or \\ for a backslash
+            "a: {x?y: 1}" -> 1: {"a":{"x?y":1}}
+            "a: 1 # b\n#c\nd: [1]#e" -> error: line 3, column 7: a comment must be separated by a space"#]],
     );
 }
 
