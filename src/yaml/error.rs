@@ -84,28 +84,31 @@ impl From<&Syntax> for ErrorKind {
             | Syntax::TabAtBlockScalarStart
             | Syntax::TabInPlainScalar => Self::Tab,
             Syntax::RecursionLimitExceeded => Self::Deep,
-            Syntax::UnexpectedCharacter { character: character @ ('|' | '>') } => {
-                Self::Syntax(format!("{character} is not allowed in brackets; is one above not closed?"))
-            }
-            Syntax::UnexpectedCharacter { character } => {
-                Self::Syntax(format!("a plain value cannot begin with {character}; put it in quotes"))
-            }
-            other => Self::Syntax(
-                match other {
-                    Syntax::CommentNotSeparated => "a comment must be separated by a space",
-                    Syntax::UnknownQuotedScalarEscape => {
-                        "these double quotes hold an unknown escape; use single quotes, or \\\\ for a backslash"
-                    }
-                    Syntax::SimpleKeyExpected => "expected a colon after this key",
-                    Syntax::InvalidColonPlacement => "a colon is not allowed here; is a bracket above not closed?",
-                    Syntax::InvalidTrailingSingleQuotedScalar | Syntax::InvalidTrailingDoubleQuotedScalar => {
-                        "unexpected text after the closing quote"
-                    }
-                    Syntax::UnknownAnchor => "this alias has no anchor (&) above",
-                    _ => return Self::Syntax(other.to_string()),
-                }
-                .to_owned(),
-            ),
+            _ => Self::Syntax(described(error)),
         }
     }
+}
+
+/// Frequent mistakes in words of ours, others in the parser's.
+fn described(error: &Syntax) -> String {
+    let words = match error {
+        Syntax::UnexpectedCharacter { character: character @ ('|' | '>') } => {
+            return format!("{character} is not allowed in brackets; is one above not closed?");
+        }
+        Syntax::UnexpectedCharacter { character } => {
+            return format!("a plain value cannot begin with {character}; put it in quotes");
+        }
+        Syntax::CommentNotSeparated => "a comment must be separated by a space",
+        Syntax::UnknownQuotedScalarEscape => {
+            "these double quotes hold an unknown escape; use single quotes, or \\\\ for a backslash"
+        }
+        Syntax::SimpleKeyExpected => "expected a colon after this key",
+        Syntax::InvalidColonPlacement => "a colon is not allowed here; is a bracket above not closed?",
+        Syntax::InvalidTrailingSingleQuotedScalar | Syntax::InvalidTrailingDoubleQuotedScalar => {
+            "unexpected text after the closing quote"
+        }
+        Syntax::UnknownAnchor => "this alias has no anchor (&) above",
+        other => return other.to_string(),
+    };
+    words.to_owned()
 }
