@@ -26,8 +26,8 @@ end
 
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
-always\t'Always, also into a file'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment disables it'
+always\t'Always, even in a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_needs_command" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
@@ -73,8 +73,8 @@ name\t'The objects\' names'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l output-dir -d 'Write one file an object into this directory instead' -r -f -a "(__fish_complete_directories)"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
-always\t'Always, also into a file'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment disables it'
+always\t'Always, even in a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand render" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
@@ -117,8 +117,8 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
-always\t'Always, also into a file'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment disables it'
+always\t'Always, even in a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand diff" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
@@ -169,8 +169,8 @@ false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l timeout -d 'Longest wait for the pods, e.g. 90s, 5m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
-always\t'Always, also into a file'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment disables it'
+always\t'Always, even in a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand apply" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
@@ -218,8 +218,8 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
-always\t'Always, also into a file'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment disables it'
+always\t'Always, even in a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F
@@ -244,8 +244,8 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s V -l version -d 'Print version'
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment says otherwise'
-always\t'Always, also into a file'
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l color -d 'When to colour' -r -f -a "auto\t'On a terminal, unless the environment disables it'
+always\t'Always, even in a file'
 never\t'Never'"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l request-timeout -d 'Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit' -r
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand completion" -l kubeconfig -d 'Kubeconfig file to use instead of $KUBECONFIG and ~/.kube/config' -r -F

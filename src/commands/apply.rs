@@ -179,7 +179,9 @@ impl Pass<'_> {
         execution
             .run(manifests, live, |manifest, outcome| {
                 results::outcome(manifest, outcome, policy.dry_run, ui);
-                hints::of_outcome(outcome).iter().for_each(|hint| ui.hint(hint));
+                if let Some(hint) = hints::of_outcome(outcome) {
+                    ui.hint(&hint);
+                }
                 tally.note(manifest, outcome);
                 last = Some(outcome.clone());
             })

@@ -104,7 +104,9 @@ async fn compare(args: &DiffArgs, cluster: &Cluster, manifests: &[Manifest], ui:
     while let Some(planned) = plans.next().await {
         exit = exit.worst(exit_of(&planned));
         report.add(&planned);
-        hints::of_planned(&planned).iter().for_each(|hint| report.hint(hint));
+        if let Some(hint) = hints::of_planned(&planned) {
+            report.hint(&hint);
+        }
     }
     drop(plans);
     let summary = report.finish(exit.code());

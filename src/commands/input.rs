@@ -75,8 +75,9 @@ impl File {
     /// Reads the file as [`Self::read`] does, to compare or apply the Config itself; says which fields are left out of that.
     pub fn read_to_apply(&self, input: &Input, renderer: &Renderer, ui: &Ui) -> Result<Option<Source>, Failure> {
         let source = self.read(input, renderer)?;
-        let removed = source.as_ref().and_then(|source| source.removed.as_ref());
-        removed.into_iter().for_each(|removed| ui.warning(&removed.to_string()));
+        if let Some(removed) = source.as_ref().and_then(|source| source.removed.as_ref()) {
+            ui.warning(&removed.to_string());
+        }
         Ok(source)
     }
 

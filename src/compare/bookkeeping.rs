@@ -56,7 +56,7 @@ pub(super) fn take_out(
     for (place, reason) in SERVER_OWNED {
         let from_live = live.as_mut().map(|live| take(live, place)).unwrap_or_default();
         let from_desired = take(&mut desired, place);
-        if from_live != from_desired {
+        if without_times(&from_live) != without_times(&from_desired) {
             let taken = from_desired.into_iter().chain(from_live).take(1);
             hidden.extend(taken.map(|(path, _)| Hidden { path, reason }));
         }
@@ -68,6 +68,15 @@ pub(super) fn take_out(
         }
     }
     (live, desired, hidden)
+}
+
+/// The entries of `managedFields` without their times: a dry run gives them that of its own second.
+fn without_times(taken: &[(FieldPath, Value)]) -> Vec<Value> {
+    let mut values: Vec<Value> = taken.iter().map(|(_, value)| value.clone()).collect();
+    for entry in values.iter_mut().filter_map(Value::as_array_mut).flatten().filter_map(Value::as_object_mut) {
+        entry.remove("time");
+    }
+    values
 }
 
 /// Whether `path` leads to bookkeeping or into it.

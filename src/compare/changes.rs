@@ -36,20 +36,20 @@ pub(super) fn find(
             Change { path: FieldPath::default(), live: None, desired: Some(desired.clone()), owners: Vec::new() };
         return (vec![created], desired.clone());
     };
-    let mut walk = Changes { root: live, owners, empties: Empties::of(desired), changes: Vec::new() };
+    let mut search = Search { root: live, owners, empties: Empties::of(desired), found: Vec::new() };
     let sets: Vec<&FieldSet> = owners.sets().chain(desired_owners.sets()).collect();
-    let desired = walk.value(&FieldPath::default(), &sets, live, desired);
-    (walk.changes, desired)
+    let desired = search.value(&FieldPath::default(), &sets, live, desired);
+    (search.found, desired)
 }
 
-struct Changes<'a> {
+struct Search<'a> {
     root: &'a Value,
     owners: &'a Managers,
     empties: Empties,
-    changes: Vec<Change>,
+    found: Vec<Change>,
 }
 
-impl Changes<'_> {
+impl Search<'_> {
     fn value(&mut self, at: &FieldPath, sets: &[&FieldSet], live: &Value, desired: &Value) -> Value {
         if self.empties.alike(live, desired) {
             return live.clone();
@@ -121,7 +121,7 @@ impl Changes<'_> {
     /// Notes a change and gives the desired value.
     fn change(&mut self, at: &FieldPath, live: Option<&Value>, desired: Option<&Value>) -> Value {
         let owners = if live.is_some() { self.owners.owners(self.root, at) } else { Vec::new() };
-        self.changes.push(Change { path: at.clone(), live: live.cloned(), desired: desired.cloned(), owners });
+        self.found.push(Change { path: at.clone(), live: live.cloned(), desired: desired.cloned(), owners });
         desired.cloned().unwrap_or_default()
     }
 }

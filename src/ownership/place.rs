@@ -84,10 +84,10 @@ pub fn remove(object: &mut Value, path: &FieldPath) {
         (Step::Field(name), Value::Object(fields)) => drop(fields.remove(name)),
         (step, list) => {
             let index = if let Step::Index(index) = step { Some(*index) } else { position(list, step) };
-            if let (Some(index), Some(items)) = (index, list.as_array_mut()) {
-                if index < items.len() {
-                    items.remove(index);
-                }
+            if let (Some(index), Some(items)) = (index, list.as_array_mut())
+                && index < items.len()
+            {
+                items.remove(index);
             }
         }
     }

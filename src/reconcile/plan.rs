@@ -74,7 +74,7 @@ impl Conflict {
     pub fn is_same(&self, other: &Self) -> bool {
         let managers =
             |conflict: &Self| -> Vec<String> { conflict.owners.iter().map(|owner| owner.manager.clone()).collect() };
-        self.path == other.path && managers(&self) == managers(other)
+        self.path == other.path && managers(self) == managers(other)
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Report<'a> {
         self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, ": "), (Tone::Strong, &heading(planned))]);
         match (&planned.state, &planned.comparison) {
             (State::Missing | State::Unchecked(_), Some(comparison)) => {
-                self.new_lines(&yaml::lines(&comparison.desired))
+                self.new_lines(&yaml::lines(&comparison.desired));
             }
             (State::NeedsRecreate(_), _) => {
                 for change in planned.changes() {
