@@ -47,6 +47,7 @@ fn pod_default(field: &str) -> Option<Value> {
         "terminationMessagePath" => json!("/dev/termination-log"),
         "terminationMessagePolicy" => json!("File"),
         "terminationGracePeriodSeconds" => json!(30),
+        "resources" | "securityContext" => json!({}),
         "dnsPolicy" => json!("ClusterFirst"),
         "restartPolicy" => json!("Always"),
         "schedulerName" => json!("default-scheduler"),

@@ -30,6 +30,11 @@ impl Empties {
         Self { hollow_structs: !built_in }
     }
 
+    /// Whether an empty map may be as good as none.
+    pub(super) fn forgives_hollow_structs(self) -> bool {
+        self.hollow_structs
+    }
+
     /// The fields of two maps side by side, in order, without those that are as good as none on both sides.
     pub(super) fn pairs<'a>(self, live: &'a Map<String, Value>, desired: &'a Map<String, Value>) -> Vec<Pair<'a>> {
         let forgive = self.hollow_structs && same_filled_fields(live, desired);

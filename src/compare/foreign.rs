@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::bookkeeping;
 use super::defaults;
-use super::empties::{is_empty_map, is_nothing};
-use crate::ownership::{FieldSet, Managers, Owner, value_at};
+use super::empties::is_nothing;
+use crate::ownership::{FieldSet, Managers, Owner, has_all_keys, value_at};
 use crate::path::{FieldPath, Step};
 
 /// A live value that is neither ours nor desired.
@@ -23,7 +23,7 @@ pub struct Foreign {
 }
 
 /// The fields of `live` that others own, that apply by `field_manager` does not own, and that `desired`, the object
-/// as it is sent, does not have. Empty values are left out; so is all that is in a value that is given whole.
+/// as it is sent, does not have. Nulls and empty lists are left out; so is all that is in a value that is given whole.
 pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreign> {
     let managers = Managers::of(live);
     let (_, live, _) = bookkeeping::take_out(None, live, None);
@@ -33,7 +33,7 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
     let mut paths: Vec<FieldPath> = others
         .flat_map(|entry| entry.fields.paths())
         .filter(|path| !path.0.is_empty() && !bookkeeping::is_bookkeeping(path) && !is_finalizer(path))
-        .filter_map(|path| first_absent(desired, &path))
+        .filter_map(|path| first_absent(desired, ours.map(|ours| &ours.fields), &path))
         .filter(|path| !is_key_of_item(path))
         .filter(|path| ours.is_none_or(|ours| !owns(&ours.fields, path)))
         .collect();
@@ -41,7 +41,7 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
     paths.sort_by_cached_key(|path| (is_metadata(path), path.to_string()));
     paths.dedup();
     let shown = |path: FieldPath| {
-        let value = value_at(live, &path).filter(|value| !is_nothing(value) && !is_empty_map(value))?.clone();
+        let value = value_at(live, &path).filter(|value| !is_nothing(value))?.clone();
         if defaults::is_default(live, &path, &value) {
             return None;
         }
@@ -64,18 +64,26 @@ fn is_finalizer(path: &FieldPath) -> bool {
     FieldPath::default().field("metadata").field("finalizers").contains(path)
 }
 
-/// The shortest beginning of `path` that leads to nothing in `object`.
-fn first_absent(object: &Value, path: &FieldPath) -> Option<FieldPath> {
-    let mut value = object;
+/// The shortest beginning of `path` that leads to nothing in `desired`; `ours` is what we own of the live object.
+fn first_absent(desired: &Value, ours: Option<&FieldSet>, path: &FieldPath) -> Option<FieldPath> {
+    let (mut value, mut ours) = (desired, ours);
     let mut at = FieldPath::default();
     for step in &path.0 {
         at = at.join(step.clone());
-        match value_at(value, &FieldPath(vec![step.clone()])) {
+        let below = value_at(value, &FieldPath(vec![step.clone()]));
+        match below.filter(|item| !matches!(step, Step::Keys(_)) || is_ours(step, item, ours)) {
             Some(below) => value = below,
             None => return Some(at),
         }
+        ours = ours.and_then(|ours| ours.step(step));
     }
     None
+}
+
+/// Whether the desired `item` and the live one that `step` names are the same. A key that the desired one leaves out was filled in by the
+/// server: then it is the live item that we own.
+fn is_ours(step: &Step, item: &Value, ours: Option<&FieldSet>) -> bool {
+    has_all_keys(step, item) || ours.is_some_and(|ours| ours.step(step).is_some())
 }
 
 /// Whether `path` is owned, or something above that counts as one, or something below.

@@ -52,12 +52,6 @@ pub struct Released {
 }
 
 impl Comparison {
-    /// Whether an apply changes the value at `path` or anything in it. A conflict over a value that it does not change
-    /// is one of form, such as over an empty map that a controller has written into a list that counts as one.
-    pub fn touches(&self, path: &FieldPath) -> bool {
-        self.changes.iter().any(|change| path.contains(&change.path) || change.path.contains(path))
-    }
-
     /// Whether an apply would leave all values as they are, and give up none.
     pub fn unchanged(&self) -> bool {
         self.changes.is_empty() && self.released.is_empty()
@@ -77,6 +71,11 @@ pub fn compare(live: Option<&Value>, desired: &Value, field_manager: &str) -> Co
     let (changes, desired) = changes::find(live.as_ref(), &desired, &owners, &desired_owners);
     let restarts_pods = live.is_some() && has_pods(&desired) && changes.iter().any(|change| in_template(&change.path));
     Comparison { live, desired, changes, hidden, released, records_ownership, restarts_pods }
+}
+
+/// Whether `value` is an empty map that means nothing in an object of this kind: what controllers in Go write for structs that were never filled.
+pub fn is_hollow(object: &Value, value: &Value) -> bool {
+    empties::is_empty_map(value) && empties::Empties::of(object).forgives_hollow_structs()
 }
 
 fn recorded(entry: Option<&Entry>) -> Option<(&str, &crate::ownership::FieldSet)> {

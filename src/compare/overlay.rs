@@ -6,7 +6,8 @@
 
 use serde_json::Value;
 
-use crate::ownership::{FieldSet, Managers, is_item};
+use crate::ownership::{FieldSet, Managers, has_all_keys, is_item};
+use crate::path::Step;
 
 /// `live` with the values of `desired` in it: maps by their fields, lists that are keyed or sets by their items, all
 /// else as a whole.
@@ -18,6 +19,8 @@ pub fn overlay(live: &Value, desired: &Value) -> Value {
 
 fn laid_over(sets: &[&FieldSet], live: &Value, desired: &Value) -> Value {
     match (live, desired) {
+        // A map that its owners own as one value is replaced as one.
+        (Value::Object(live), Value::Object(_)) if !live.is_empty() && is_atomic(sets) => desired.clone(),
         (Value::Object(live), Value::Object(desired)) => {
             let mut merged = live.clone();
             for (name, value) in desired {
@@ -34,18 +37,41 @@ fn laid_over(sets: &[&FieldSet], live: &Value, desired: &Value) -> Value {
     }
 }
 
+fn is_atomic(sets: &[&FieldSet]) -> bool {
+    !sets.is_empty() && sets.iter().all(|set| set.is_leaf())
+}
+
 fn items_laid_over(sets: &[&FieldSet], live: &[Value], desired: &[Value]) -> Vec<Value> {
     let mut merged = live.to_vec();
-    for (index, item) in desired.iter().enumerate() {
-        let step = sets.iter().find_map(|set| set.item(item, index)).map(|(step, _)| step);
-        let place = step.and_then(|step| live.iter().position(|live| is_item(step, live, index)));
-        match place.and_then(|place| Some((merged.get_mut(place)?, live.get(place)?, place))) {
-            Some((merged, live, place)) => {
-                let below = sets.iter().filter_map(|set| set.item(live, place)).map(|(_, set)| set);
+    let steps: Vec<&Step> = sets.iter().flat_map(|set| set.items()).map(|(step, _)| step).collect();
+    // An item with all its keys first: one that leaves some out takes what is left.
+    let position = |item: &Value, exact: bool, taken: &[usize]| {
+        let names =
+            |step: &&&Step| is_item(step, item, usize::MAX) && (!exact || !is_keyed(step) || has_all_keys(step, item));
+        steps.iter().filter(names).find_map(|step| {
+            live.iter().enumerate().position(|(index, live)| !taken.contains(&index) && is_item(step, live, index))
+        })
+    };
+    let mut taken = Vec::new();
+    let mut positions = vec![None; desired.len()];
+    for exact in [true, false] {
+        for (item, found) in desired.iter().zip(&mut positions).filter(|(_, found)| found.is_none()) {
+            *found = position(item, exact, &taken);
+            taken.extend(*found);
+        }
+    }
+    for (item, position) in desired.iter().zip(positions) {
+        match position.and_then(|index| Some((merged.get_mut(index)?, live.get(index)?, index))) {
+            Some((merged, live, index)) => {
+                let below = sets.iter().filter_map(|set| set.item(live, index)).map(|(_, set)| set);
                 *merged = laid_over(&below.collect::<Vec<_>>(), live, item);
             }
             None => merged.push(item.clone()),
         }
     }
     merged
+}
+
+fn is_keyed(step: &Step) -> bool {
+    matches!(step, Step::Keys(_))
 }

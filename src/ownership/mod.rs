@@ -11,4 +11,4 @@ mod place;
 pub use cause::{claimant, resolve};
 pub use fields::{FieldSet, Malformed};
 pub use managers::{Entry, Managers, Operation, Owner, Unreadable};
-pub use place::{is_item, remove, same, value_at};
+pub use place::{has_all_keys, is_item, remove, same, value_at, value_at_mut};

@@ -23,10 +23,7 @@ pub fn value_at<'a>(object: &'a Value, path: &FieldPath) -> Option<&'a Value> {
 /// The place of the item of `list` that `step` means.
 pub(super) fn position(list: &Value, step: &Step) -> Option<usize> {
     let items = list.as_array()?;
-    let exact = |item: &Value| match step {
-        Step::Keys(keys) => keys.iter().all(|(key, value)| item.get(key).is_some_and(|found| same(found, value))),
-        _ => true,
-    };
+    let exact = |item: &Value| !matches!(step, Step::Keys(_)) || has_all_keys(step, item);
     let matches = || items.iter().enumerate().filter(|(index, item)| is_item(step, item, *index));
     matches().find(|(_, item)| exact(item)).or_else(|| matches().next()).map(|(index, _)| index)
 }
@@ -44,8 +41,12 @@ pub fn is_item(step: &Step, item: &Value, index: usize) -> bool {
 fn has_keys(item: &Value, keys: &BTreeMap<String, Value>) -> bool {
     let Some(fields) = item.as_object() else { return false };
     let given = |key: &String| fields.get(key);
-    keys.keys().any(|key| given(key).is_some())
-        && keys.iter().all(|(key, value)| given(key).is_none_or(|found| same(found, value)))
+    let fits = |(key, value): (&String, &Value)| match given(key) {
+        Some(found) => same(found, value),
+        // The one key that the API fills in by itself; those of custom resources are not known.
+        None => key != "protocol" || value == "TCP",
+    };
+    keys.keys().any(|key| given(key).is_some()) && keys.iter().all(fits)
 }
 
 /// Whether two values are equal; unlike `==`, 1 and 1.0 are.
@@ -65,21 +66,25 @@ pub fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
+/// Whether `item` has all keys of `step`, none left out.
+pub fn has_all_keys(step: &Step, item: &Value) -> bool {
+    let Step::Keys(keys) = step else { return false };
+    keys.iter().all(|(key, value)| item.get(key).is_some_and(|found| same(found, value)))
+}
+
+/// The value at `path`, to change it.
+pub fn value_at_mut<'a>(object: &'a mut Value, path: &[Step]) -> Option<&'a mut Value> {
+    path.iter().try_fold(object, |value, step| match step {
+        Step::Field(name) => value.get_mut(name),
+        Step::Index(index) => value.get_mut(*index),
+        Step::Keys(_) | Step::Item(_) => position(value, step).and_then(|index| value.get_mut(index)),
+    })
+}
+
 /// Removes the value at `path` from `object`; nothing happens when it is not there.
 pub fn remove(object: &mut Value, path: &FieldPath) {
     let Some((last, above)) = path.0.split_last() else { return };
-    let mut value = object;
-    for step in above {
-        let next = match step {
-            Step::Field(name) => value.get_mut(name),
-            Step::Index(index) => value.get_mut(*index),
-            Step::Keys(_) | Step::Item(_) => position(value, step).and_then(|index| value.get_mut(index)),
-        };
-        match next {
-            Some(next) => value = next,
-            None => return,
-        }
-    }
+    let Some(value) = value_at_mut(object, above) else { return };
     match (last, value) {
         (Step::Field(name), Value::Object(fields)) => drop(fields.remove(name)),
         (step, list) => {

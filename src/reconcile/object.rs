@@ -91,7 +91,8 @@ impl Task<'_> {
     /// Applies the object as it is live now.
     async fn look(&mut self, live: Option<&Value>) -> Outcome {
         let Some(live) = live else { return self.create().await };
-        let Subject { foreign, exact, .. } = self.subject(Some(live)).await;
+        let subject = self.subject(Some(live)).await;
+        let (foreign, exact) = (subject.added(), subject.exact);
         match compare::in_sync(&self.manifest.object, live, self.planner.cluster.field_manager()) {
             Verdict::Terminating => return Outcome::of(Action::Failed(prepare::terminating(self.manifest))),
             Verdict::InSync if foreign.is_empty() || !exact => {

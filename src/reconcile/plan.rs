@@ -155,13 +155,23 @@ impl<'a> Subject<'a> {
     /// The plan for an object that could not be compared.
     pub fn failed(&self, error: Error) -> Planned {
         let (comparison, state) = match (&error, error.immutable_fields()) {
-            (_, Some(fields)) => (Some(self.immutable(fields)), State::NeedsRecreate(error)),
+            (_, Some(fields)) => (Some(self.immutable(fields, None)), State::NeedsRecreate(error)),
             (Error::NamespaceMissing(_), None) if self.live.is_none() => {
                 (Some(self.compare(&self.manifest.object)), State::Unchecked(error))
             }
             _ => (None, State::Unknown(error)),
         };
         Planned { comparison, ..self.planned(state) }
+    }
+
+    /// Whether a foreign field means nothing, unless it blocks ours.
+    fn is_hollow(&self, field: &Foreign) -> bool {
+        compare::is_hollow(&self.manifest.object, &field.value)
+    }
+
+    /// What others added.
+    pub fn added(&self) -> Vec<Foreign> {
+        self.foreign.iter().filter(|field| !self.is_hollow(field)).cloned().collect()
     }
 
     fn planned(&self, state: State) -> Planned {
@@ -174,7 +184,7 @@ impl<'a> Subject<'a> {
             conflicts: Vec::new(),
             causes: Vec::new(),
             blockers: Vec::new(),
-            foreign: self.foreign.clone(),
+            foreign: self.added(),
             warnings: managers.unreadable.iter().map(|entry| format!("{entry}; its fields are unknown")).collect(),
             managers,
         }
@@ -182,7 +192,8 @@ impl<'a> Subject<'a> {
 
     fn compared(&self, applied: &Value, causes: &[Cause], blockers: &[FieldPath], warnings: Vec<String>) -> Planned {
         let mut planned = self.planned(State::InSync);
-        (planned.blockers, planned.foreign) = self.split(planned.foreign, blockers);
+        (planned.blockers, planned.foreign) = self.split(self.foreign.clone(), blockers);
+        planned.foreign.retain(|field| !self.is_hollow(field));
         let mut desired = applied.clone();
         if self.exact {
             for field in std::mem::take(&mut planned.foreign) {
@@ -192,8 +203,10 @@ impl<'a> Subject<'a> {
         let comparison = self.compare(&desired);
         planned.causes = causes.to_vec();
         planned.conflicts = conflicts(causes, self.live, &self.manifest.object);
-        // Another way of writing the same is no conflict that anybody needs to decide.
-        planned.conflicts.retain(|conflict| comparison.touches(&conflict.path));
+        // Another way of writing the same is no conflict that anybody needs to decide, unless something else needs an apply.
+        if comparison.unchanged() {
+            planned.conflicts.clear();
+        }
         planned.state = match (self.live, comparison.unchanged()) {
             (None, _) => State::Missing,
             (Some(_), true) => State::InSync,
@@ -228,9 +241,28 @@ impl<'a> Subject<'a> {
         compare::compare(self.live.map(|_| live.as_ref()), &desired, self.field_manager)
     }
 
-    /// What is known of an object whose immutable `fields` differ: these fields alone.
-    fn immutable(&self, fields: &[String]) -> Comparison {
-        let mut comparison = self.compare(self.live.unwrap_or(&Value::Null));
+    /// The plan for an object of which immutable fields differ; `applied` is what would come of all others.
+    pub fn recreated(&self, error: Error, applied: &Value) -> Planned {
+        let comparison = error.immutable_fields().map(|fields| self.immutable(fields, Some(applied)));
+        Planned { comparison, ..self.planned(State::NeedsRecreate(error)) }
+    }
+
+    /// The manifest with the live values of the immutable `fields`.
+    pub fn without_immutable(&self, fields: &[String]) -> Option<Value> {
+        let live = self.live?;
+        let mut object = self.manifest.object.clone();
+        for field in fields {
+            let field = format!(".{field}");
+            let path = ownership::resolve(&field, &object)?;
+            let kept = ownership::value_at(live, &path)?.clone();
+            *ownership::value_at_mut(&mut object, &path.0)? = kept;
+        }
+        Some(object)
+    }
+
+    /// What is known of an object whose immutable `fields` differ: these, and what else would change.
+    fn immutable(&self, fields: &[String], applied: Option<&Value>) -> Comparison {
+        let mut comparison = self.compare(applied.or(self.live).unwrap_or(&Value::Null));
         let nothing = Value::Null;
         let (live, desired) = mask::pair(self.live.unwrap_or(&nothing), &self.manifest.object);
         let managers = Managers::of(&live);
@@ -240,7 +272,7 @@ impl<'a> Subject<'a> {
             let value = |object| ownership::value_at(object, &path).cloned();
             Some(Change { live: value(&live), desired: value(&desired), owners: managers.owners(&live, &path), path })
         };
-        comparison.changes = fields.iter().filter_map(change).collect();
+        comparison.changes.splice(0..0, fields.iter().filter_map(change));
         comparison
     }
 }

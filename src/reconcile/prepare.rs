@@ -43,8 +43,19 @@ impl Planner<'_> {
             Ok(_) => match self.preview(&subject).await {
                 Ok(Preview { applied, causes, blockers }) if blockers.is_empty() => subject.applied(applied, &causes),
                 Ok(Preview { applied, causes, blockers }) => subject.blocked(applied, &causes, &blockers),
-                Err(error) => subject.failed(error),
+                Err(error) => self.recreated(&subject, error).await,
             },
+        }
+    }
+
+    /// Of an object that must be recreated the other changes are looked at, too.
+    async fn recreated(self, subject: &Subject<'_>, error: Error) -> Planned {
+        let object = error.immutable_fields().and_then(|fields| subject.without_immutable(fields));
+        let Some(object) = object else { return subject.failed(error) };
+        let params = ApplyParams { dry_run: true, force: true };
+        match self.cluster.apply(&subject.manifest.id, &object, params).await {
+            Ok(applied) => subject.recreated(error, &applied.object),
+            Err(_) => subject.failed(error),
         }
     }
 
