@@ -25,7 +25,7 @@ pub struct Document<'text> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text<'text> {
     pub(super) piece: Piece<'text>,
-    pub(super) nodes: Rc<[Node]>,
+    pub(super) nodes: Rc<Vec<Node>>,
     pub(super) is_json: bool,
 }
 
