@@ -16,7 +16,7 @@ pub(super) const DEEPEST: usize = 100;
 /// Keys and values of one document: `serde_yaml` takes 20 MB for them, and as much again is made of them.
 pub(super) const MOST_NODES: usize = 100_000;
 
-/// How many nodes more than a scalar a mapping takes the memory of.
+/// How many nodes more than a scalar a mapping takes the memory of, beside the events that `serde_yaml` keeps.
 const MAPPING: usize = 3;
 
 /// How a node is written.
@@ -57,7 +57,9 @@ struct Nodes {
     list: Vec<Node>,
     /// The sequences and mappings that have not ended.
     open: Vec<usize>,
-    mappings: usize,
+    /// What the mappings count beside being nodes.
+    extra: usize,
+    mapping: usize,
 }
 
 impl Nodes {
@@ -66,11 +68,11 @@ impl Nodes {
         if matches!(style, Style::Sequence | Style::Mapping) {
             self.open.push(index);
         }
-        self.mappings += usize::from(style == Style::Mapping);
+        self.extra += if style == Style::Mapping { self.mapping } else { 0 };
         if self.open.len() > DEEPEST {
             return Err(ErrorKind::Deep);
         }
-        if index + self.mappings * MAPPING >= MOST_NODES {
+        if index + self.extra >= MOST_NODES {
             return Err(ErrorKind::Nodes);
         }
         self.list.push(Node { style, start: short(start), end: short(end), next: short(index + 1) });
@@ -92,7 +94,7 @@ fn short(number: usize) -> u32 {
 
 /// Finds the nodes of a YAML document; none if it is empty.
 pub(super) fn of_yaml(piece: Piece<'_>) -> Result<Vec<Node>, Error> {
-    let (mut nodes, mut anchors) = (Nodes::default(), BTreeMap::new());
+    let (mut nodes, mut anchors) = (Nodes { mapping: MAPPING, ..Nodes::default() }, BTreeMap::new());
     let options = options! { disallow_directives: true, emit_comments: false, flow_nesting_limit: DEEPEST, block_nesting_limit: DEEPEST };
     for event in Parser::new_from_str_with_options(piece.text, options) {
         let (event, span) = event.map_err(|error| syntax(piece, &error))?;

@@ -389,6 +389,7 @@ fn what_costs_too_much_is_refused_at_once() {
         "{a: ".repeat(800_000),
         format!("a: [{}]", "1,".repeat(1_500_000)),
         format!("{{\"a\": [{}1]}}", "1,".repeat(1_500_000)),
+        format!("{{\"a\": [{}1]}}", "{},".repeat(90_000)),
         format!("a: 1\n---\nb: {}", "x".repeat(3 << 20)),
         format!("{{\"b\": \"{}\"}}", "x".repeat(3 << 20)),
         "---\n".repeat(5_000_001),
@@ -403,6 +404,7 @@ fn what_costs_too_much_is_refused_at_once() {
         error: line 1, column 1: the document has more than 3145728 bytes
         error: line 1, column 199993: the document has too many keys and values
         error: line 1, column 199996: the document has too many keys and values
+        1: {"a":[{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{
         error: line 3, column 1: the document has more than 3145728 bytes
         error: line 1, column 1: the document has more than 3145728 bytes
         error: line 1, column 1: the file has more than 20000000 bytes"#]]
