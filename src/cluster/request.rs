@@ -108,7 +108,7 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 }
 
 /// A body as JSON in which no reader of YAML sees anything else: the server reads an apply as YAML, where U+0085 ends a
-/// line and U+007F to U+009F are not allowed.
+/// line and others are not allowed.
 pub(super) fn to_body(value: &Value) -> Vec<u8> {
     let mut body = Vec::new();
     // Writing a value to memory cannot fail.
@@ -116,17 +116,17 @@ pub(super) fn to_body(value: &Value) -> Vec<u8> {
     body
 }
 
-/// Delete and the C1 control characters.
-fn is_c1(character: char) -> bool {
-    ('\u{7f}'..='\u{9f}').contains(&character)
+/// What YAML does not allow or does not keep, beyond what JSON escapes: delete, the C1 control characters, two noncharacters.
+fn is_unsafe_in_yaml(character: char) -> bool {
+    matches!(character, '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
 }
 
 struct Escaping;
 
 impl Formatter for Escaping {
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        for part in fragment.split_inclusive(is_c1) {
-            let escaped = part.chars().next_back().filter(|last| is_c1(*last));
+        for part in fragment.split_inclusive(is_unsafe_in_yaml) {
+            let escaped = part.chars().next_back().filter(|last| is_unsafe_in_yaml(*last));
             let plain = escaped.and_then(|last| part.strip_suffix(last)).unwrap_or(part);
             writer.write_all(plain.as_bytes())?;
             if let Some(character) = escaped {

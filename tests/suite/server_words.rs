@@ -168,13 +168,13 @@ fn control_characters_reach_the_server_as_they_are() {
     prepare(&cluster);
     let folder = template(
         &cluster,
-        &configmap(r#"{nel: "a\u0085b", other: "\u007f\u0080\u009b\u009f\u00a0", "end": "\u0085"}"#),
+        &configmap(r#"{nel: "a\u0085b", other: "\u007f\u0080\u009b\u009f\u00a0\ufffe\uffff", "end": "\u0085"}"#),
     );
     let words = [format!("apply -q --templates {folder}"), format!("diff -q --templates {folder}")];
     assert!(words.map(|words| run(&cluster, &words)).iter().all(|said| said.ends_with("exit 0\n")));
     let data = &live(&cluster, &["configmap/own"])[0]["data"];
     assert_eq!(
         *data,
-        serde_json::json!({"nel": "a\u{85}b", "other": "\u{7f}\u{80}\u{9b}\u{9f}\u{a0}", "end": "\u{85}"})
+        serde_json::json!({"nel": "a\u{85}b", "other": "\u{7f}\u{80}\u{9b}\u{9f}\u{a0}\u{fffe}\u{ffff}", "end": "\u{85}"})
     );
 }
