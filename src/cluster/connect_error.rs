@@ -137,6 +137,9 @@ fn from_error(error: &(dyn StdError + 'static)) -> Option<ConnectError> {
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(tls(error));
     }
+    if error.is::<h2::Error>() || error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout) {
+        return Some(ConnectError::Closed); // reset, told to go away, or no answer to a ping
+    }
     match error.to_string() {
         text if text == "dns error" => return Some(ConnectError::NoSuchHost), // a private type of hyper-util
         text if text.starts_with("connection closed") => return Some(ConnectError::Closed), // two kinds of one type of hyper

@@ -86,7 +86,10 @@ fn is_broken(error: &kube::Error) -> bool {
     chain(error).any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(|error| {
             matches!(error.kind(), std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe)
-        }) || cause.to_string().contains("connection closed") // of hyper
+        }) || cause.downcast_ref::<h2::Error>().is_some_and(is_worth_another)
+            || cause.downcast_ref::<hyper::Error>().is_some_and(|error| {
+                error.is_closed() || error.is_canceled() || error.is_incomplete_message() || error.is_timeout()
+            })
     })
 }
 
@@ -95,6 +98,11 @@ const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
 
 fn later(time: Instant, wait: Duration) -> Instant {
     time.checked_add(wait.min(FOREVER)).unwrap_or(time)
+}
+
+/// A stream that the server did not take up, or a connection that it closes.
+fn is_worth_another(error: &h2::Error) -> bool {
+    error.is_io() || error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM)
 }
 
 /// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.

@@ -7,16 +7,13 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use kube::Client;
-use kube::client::ClientBuilder;
 use tokio::sync::Mutex;
-use tower::buffer::BufferLayer;
 
 use super::client_config::ClientConfig;
 use super::error::AccessError;
 use super::identity::Identity;
-use super::proxy;
 use super::tokens::Tokens;
+use super::{http_client, proxy};
 use crate::cluster::Cluster;
 use crate::cluster::connect_error::{Server, chain};
 use crate::cluster::request::Sender;
@@ -38,7 +35,7 @@ impl Cluster {
         }
         let address = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let proxy = config.proxy_url.as_ref().map(proxy::without_password);
-        let client = client(config, tokens).map_err(|error| unusable(&error, address.clone()))?;
+        let client = http_client::client(&config, tokens).map_err(|error| unusable(&error, address.clone()))?;
         let chosen = match origin {
             Some(origin) => format!("{origin}, server {address}"),
             None => format!("server {address}"),
@@ -51,15 +48,6 @@ impl Cluster {
             looked_up: Mutex::default(),
         })
     }
-}
-
-fn client(config: kube::Config, tokens: Option<Tokens>) -> kube::Result<Client> {
-    let builder = ClientBuilder::try_from(config)?;
-    Ok(match tokens {
-        // A request that may have to wait for its token needs a service that can be cloned, which the library's cannot.
-        Some(tokens) => builder.with_layer(&BufferLayer::new(64)).with_layer(&tokens).build(),
-        None => builder.build(),
-    })
 }
 
 /// What can still be wrong once all files are read: a certificate and a key that do not match, an `auth-provider` that fails.

@@ -6,8 +6,10 @@
 mod bearer;
 mod client_config;
 mod connect;
+mod connections;
 mod error;
 pub(super) mod exec;
+mod http_client;
 mod identity;
 mod kubeconfig;
 mod kubeconfig_file;
