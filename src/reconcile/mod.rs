@@ -23,8 +23,8 @@ use serde_json::Value;
 use crate::cluster::{Cluster, Error};
 use crate::manifest::{Manifest, ObjectId};
 
-/// How many requests are in flight at once; each is a connection of its own.
-pub const IN_FLIGHT: usize = 4;
+/// How many requests are in flight at once: an API server takes 100 on one connection.
+pub const IN_FLIGHT: usize = 64;
 
 /// What is live of each wanted object.
 pub type Live = BTreeMap<ObjectId, Result<Option<Value>, Error>>;

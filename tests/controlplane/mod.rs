@@ -14,6 +14,7 @@ mod identity;
 mod keeper;
 mod nodes;
 mod programs;
+mod relay;
 mod server;
 
 use std::fs;
@@ -28,6 +29,7 @@ pub use audit::{ObjectRef, Request};
 use client::{create, wait, with_client};
 use identity::MASTERS;
 use nodes::Nodes;
+pub use relay::Relay;
 use server::{ApiServer, shared};
 
 /// What a cluster offers beyond Kubernetes itself.
