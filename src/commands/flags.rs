@@ -9,6 +9,9 @@ use crate::ui::ColorChoice;
 /// Bytes that the server takes for a field manager's name.
 const LONGEST_MANAGER: usize = 128;
 
+/// Far enough to be no limit, and safe to add to any clock: 100 years.
+const NO_LIMIT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+
 /// What every command takes.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Global {
@@ -30,9 +33,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         Err(_) => text.parse::<jiff::SignedDuration>().ok().and_then(|duration| Duration::try_from(duration).ok()),
     };
     match read {
-        // Far enough to be no limit, and safe to add to any clock.
-        Some(Duration::ZERO) => Ok(Duration::from_secs(100 * 365 * 24 * 3600)),
-        Some(duration) => Ok(duration),
+        Some(Duration::ZERO) => Ok(NO_LIMIT),
+        Some(duration) => Ok(duration.min(NO_LIMIT)),
         None => Err("expected a duration such as 30s, 1m30s or 2h".to_owned()),
     }
 }
