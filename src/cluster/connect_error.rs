@@ -4,13 +4,15 @@
 
 use std::error::Error as StdError;
 use std::io;
-use std::sync::Arc;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rustls::pki_types::{CertificateDer, UnixTime};
-use rustls::{CertificateError, InvalidMessage, RootCertStore};
+use rustls::pki_types::UnixTime;
+use rustls::{CertificateError, InvalidMessage};
 use thiserror::Error;
+
+use super::access::{SharedCertificate, der};
 
 /// How long a connection may take to be made, TLS included.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(20);
@@ -88,7 +90,7 @@ pub(super) struct Server {
     pub(super) address: String,
     pub(super) proxy: Option<String>,
     /// The client certificate as DER.
-    pub(super) certificate: Option<Vec<u8>>,
+    pub(super) certificate: SharedCertificate,
 }
 
 impl Server {
@@ -114,21 +116,11 @@ impl Server {
         }
     }
 
-    /// When the client certificate expired, if it has.
-    pub(super) fn certificate_expiry(&self) -> Option<Timestamp> {
-        let certificate = CertificateDer::from(self.certificate.as_deref()?);
-        let mut itself = RootCertStore::empty();
-        itself.add(certificate.clone().into_owned()).ok()?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let verifier =
-            rustls::server::WebPkiClientVerifier::builder_with_provider(Arc::new(itself), provider).build().ok()?;
-        // Whoever signed it, its time is looked at first.
-        match verifier.verify_client_cert(&certificate, &[], UnixTime::now()) {
-            Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => {
-                Some(timestamp(not_after))
-            }
-            _ => None,
-        }
+    /// When the client certificate is valid, if that is not now.
+    pub(super) fn certificate_validity(&self) -> Option<(Timestamp, Timestamp)> {
+        let certificate = self.certificate.lock().unwrap_or_else(PoisonError::into_inner);
+        let (begin, end) = der::validity(certificate.as_deref()?)?;
+        (!(begin..=end).contains(&Timestamp::now())).then_some((begin, end))
     }
 }
 

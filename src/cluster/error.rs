@@ -130,8 +130,11 @@ impl Error {
 
     /// The server does not say that a certificate has expired, which is by far the most frequent reason.
     fn unauthenticated(message: String, server: &Server) -> Self {
-        let message = match server.certificate_expiry() {
-            Some(end) => format!("the client certificate expired on {end}"),
+        let message = match server.certificate_validity() {
+            Some((begin, end)) => format!(
+                "the client certificate is valid from {begin} to {end}, and the time of this machine is {}",
+                jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default()
+            ),
             None => message,
         };
         Self::Unauthenticated { host: server.address.clone(), message }

@@ -83,7 +83,7 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
     let renderer = input.renderer()?;
     let file = args.file.read_to_apply(input, &renderer, ui)?;
     let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
-    let cluster = args.file.connect(to, manager, global.request_timeout)?;
+    let cluster = args.file.connect(to, manager, global.request_timeout).await?;
     let stop = Stop::listen()?;
     ui.note(&format!("using {}", cluster.chosen()));
     let policy = args.policy();

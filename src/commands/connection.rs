@@ -12,6 +12,10 @@ use crate::cluster::{AccessError, ClientConfig, Cluster, ConnectionOptions, PemP
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+/// What helps against a key that is not supported.
+const SUPPORTED_KEYS: &str =
+    "use a certificate with another key: RSA of 2048 to 8192 bits, ECDSA P-256 or P-384, or Ed25519";
+
 /// The connection flags; each is kubectl's flag of the same name.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Connection")]
@@ -80,9 +84,10 @@ fn any_path() -> impl TypedValueParser<Value = PathBuf> {
 
 impl Connection {
     /// Prepares the connection to the chosen cluster; `stdin_in_use` says that standard input holds the Config.
-    pub fn connect(&self, stdin_in_use: bool, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
+    pub async fn connect(&self, stdin_in_use: bool, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
         let options = ConnectionOptions { stdin_in_use, ..self.options() };
-        ClientConfig::load(&options).and_then(|config| Cluster::connect(config, field_manager, limit)).map_err(failure)
+        let config = ClientConfig::load(&options).map_err(failure)?;
+        Cluster::connect(config, field_manager, limit).await.map_err(failure)
     }
 
     fn options(&self) -> ConnectionOptions {
@@ -185,6 +190,7 @@ fn pem_hint(key: &str, problem: &PemProblem) -> String {
             "a PEM file has a part between -----BEGIN …----- and -----END …-----".to_owned()
         }
         PemProblem::Encrypted => "decrypt it: openssl pkey -in FILE -out FILE".to_owned(),
+        PemProblem::Unsupported(_) => SUPPORTED_KEYS.to_owned(),
         PemProblem::Unpaired(_) if key == "client-key" => "add --client-certificate FILE".to_owned(),
         PemProblem::Unpaired(_) => "add --client-key FILE".to_owned(),
     }
@@ -203,6 +209,10 @@ fn plugin_hint(problem: &PluginProblem) -> String {
         PluginProblem::NotInstalled(None) => "install it, or add its directory to PATH",
         PluginProblem::NotStarted(_) => "make it executable (chmod +x), and built for this machine",
         PluginProblem::NotInteractive(_) => "run this in a terminal, and read the Config from a file",
+        PluginProblem::TimedOut(_) => {
+            "allow more time with --request-timeout, or run the plugin to see what it waits for"
+        }
+        PluginProblem::Key(_) => SUPPORTED_KEYS,
         PluginProblem::Failed(_) => "see its output above; log in again, or use other credentials: --user, --token",
         _ => "try another version of the plugin, or use other credentials: --user, --token",
     };

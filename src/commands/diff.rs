@@ -71,7 +71,7 @@ pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui
     let renderer = input.renderer()?;
     let file = args.file.read_to_apply(input, &renderer, ui)?;
     let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
-    let cluster = args.file.connect(to, manager, global.request_timeout)?;
+    let cluster = args.file.connect(to, manager, global.request_timeout).await?;
     let mut manifests = Vec::new();
     let (source, platform) = match file {
         None => input.read_cluster(&renderer, &cluster, ui).await?,

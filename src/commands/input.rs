@@ -95,8 +95,8 @@ impl File {
     }
 
     /// Prepares the connection to the chosen cluster; standard input is in use when the Config is read from it.
-    pub fn connect(&self, to: &Connection, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
-        to.connect(self.filename.as_deref() == Some(Path::new("-")), field_manager, limit)
+    pub async fn connect(&self, to: &Connection, field_manager: &str, limit: Duration) -> Result<Cluster, Failure> {
+        to.connect(self.filename.as_deref() == Some(Path::new("-")), field_manager, limit).await
     }
 }
 

@@ -61,7 +61,7 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
         }
         (source, renderer.platform(None))
     } else {
-        let cluster = to.connect(false, &input.name, global.request_timeout)?;
+        let cluster = to.connect(false, &input.name, global.request_timeout).await?;
         input.read_cluster(&renderer, &cluster, ui).await?
     };
     let manifests = input::render(&renderer, source, platform, ui)?.manifests;

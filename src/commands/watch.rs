@@ -72,8 +72,9 @@ impl WatchArgs {
 /// Watches until a signal comes.
 pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
-    let cluster =
-        to.connect(false, flags::field_manager(args.field_manager.as_deref(), &input.name)?, global.request_timeout)?;
+    let cluster = to
+        .connect(false, flags::field_manager(args.field_manager.as_deref(), &input.name)?, global.request_timeout)
+        .await?;
     ui.note(&format!("using {}", cluster.chosen()));
     let stop = Stop::listen()?;
     // Whatever is wrong from the start ends the command at once, with its own exit code.

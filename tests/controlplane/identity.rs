@@ -4,11 +4,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Result;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    KeyUsagePurpose, date_time_ymd,
+    KeyUsagePurpose, SigningKey, date_time_ymd,
 };
 use serde_json::json;
 
@@ -51,12 +52,24 @@ impl Authority {
         self.kubeconfig_with(CertificateParams::default(), name, group, port, folder)
     }
 
-    /// The same for a user whose certificate expired on 2020-02-02.
-    pub fn expired_kubeconfig(&self, name: &str, port: u16, folder: &Path) -> Result<PathBuf> {
+    /// The same for a user whose certificate is valid between these times, in seconds since 1970.
+    pub fn kubeconfig_valid(
+        &self,
+        name: &str,
+        group: Option<&str>,
+        times: (u64, u64),
+        port: u16,
+        folder: &Path,
+    ) -> Result<PathBuf> {
         let mut params = CertificateParams::default();
-        params.not_before = date_time_ymd(2019, 1, 1);
-        params.not_after = date_time_ymd(2020, 2, 2);
-        self.kubeconfig_with(params, name, None, port, folder)
+        let time = |seconds| date_time_ymd(1970, 1, 1) + Duration::from_secs(seconds);
+        (params.not_before, params.not_after) = (time(times.0), time(times.1));
+        self.kubeconfig_with(params, name, group, port, folder)
+    }
+
+    /// Signs the content of a certificate, as DER.
+    pub fn sign(&self, content: &[u8]) -> Result<Vec<u8>> {
+        Ok(self.issuer.key().sign(content)?)
     }
 
     fn kubeconfig_with(

@@ -107,10 +107,16 @@ impl Cluster {
         self.try_user(name, rules).unwrap_or_else(|error| panic!("no user {name}: {error:#}"))
     }
 
-    /// Gives the kubeconfig of a user whose certificate has expired.
-    pub fn expired_user(&self, name: &str) -> PathBuf {
-        let made = shared().and_then(|shared| shared.authority.expired_kubeconfig(name, self.api.port, &self.folder));
+    /// Gives the kubeconfig of a user whose certificate is valid between these times, in seconds since 1970.
+    pub fn user_valid(&self, name: &str, group: Option<&str>, times: (u64, u64)) -> PathBuf {
+        let made = shared()
+            .and_then(|shared| shared.authority.kubeconfig_valid(name, group, times, self.api.port, &self.folder));
         made.unwrap_or_else(|error| panic!("no user {name}: {error:#}"))
+    }
+
+    /// Signs the content of a certificate as the authority of all users.
+    pub fn sign(&self, content: &[u8]) -> Vec<u8> {
+        shared().and_then(|shared| shared.authority.sign(content)).unwrap_or_else(|error| panic!("{error:#}"))
     }
 
     /// Gives the port of the API server, on loopback.

@@ -15,7 +15,7 @@ use crate::controlplane::{Cluster, Platform};
 use crate::drift::edit;
 use crate::program::{Running, prepare, requests, run_as, until};
 
-const PLUGIN: &str =
+pub(crate) const PLUGIN: &str =
     "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, command: ./bin/plugin}";
 const ACCOUNT: &str = "system:serviceaccount:default:";
 
@@ -47,13 +47,13 @@ pub(crate) fn place(cluster: &Cluster) -> (Value, String) {
 }
 
 /// Writes `config`: this cluster, and a user with these fields.
-fn write_config(cluster: &Cluster, folder: &Folder, user: &str) {
+pub(crate) fn write_config(cluster: &Cluster, folder: &Folder, user: &str) {
     let place = place(cluster).0.to_string();
     folder.write("config", &kubeconfig("", user).replace("{server: 'https://127.0.0.1:1', }", &place));
 }
 
 /// Who the API server took the program for since `mark`, each once in a row.
-fn users(cluster: &Cluster, mark: usize) -> Vec<String> {
+pub(crate) fn users(cluster: &Cluster, mark: usize) -> Vec<String> {
     let mut users: Vec<String> = requests(cluster, mark).into_iter().map(|request| request.user).collect();
     users.dedup();
     users
@@ -64,13 +64,13 @@ fn credential(status: &Value) -> String {
 }
 
 /// A plugin that gives the content of `now`, and puts `next` in its place.
-fn plugin(folder: &Folder, now: &Value, next: &Value) {
+pub(crate) fn plugin(folder: &Folder, now: &Value, next: &Value) {
     folder.write("now", &credential(now));
     folder.write("next", &credential(next));
     folder.script("bin/plugin", "echo run >>DIR/runs; cat DIR/now; cp DIR/next DIR/now");
 }
 
-fn runs(folder: &Folder) -> usize {
+pub(crate) fn runs(folder: &Folder) -> usize {
     fs::read_to_string(folder.path("runs")).unwrap_or_default().lines().count()
 }
 
@@ -193,9 +193,12 @@ fn watch_tells_why_it_has_lost_the_server() {
 fn who_is_not_known_hears_so_and_when_the_certificate_expired() {
     let cluster = Cluster::start(Platform::PLAIN);
     let (place, folder) = (place(&cluster).1, Folder::new());
-    let expired = run_as(&cluster.expired_user("late"), "diff");
+    // 2019 to 2020, and from 2090 to 2099.
+    let expired = cluster.user_valid("late", None, (1_546_300_800, 1_580_601_600));
+    let early = cluster.user_valid("early", None, (3_786_912_000, 4_070_908_800));
     let said = [
-        expired,
+        run_as(&expired, "diff"),
+        run_as(&early, "diff"),
         folder.run("", &format!("diff {place}")),
         folder.run("", &format!("diff {place} --token=hush")),
         run_as(cluster.kubeconfig(), "diff --as=somebody --as-group=some"),
@@ -203,7 +206,12 @@ fn who_is_not_known_hears_so_and_when_the_certificate_expired() {
     ];
     expect![[r#"
         2> error: cannot read config.bpfman.io/bpfman-config
-        2>   caused by: unauthorized at SERVER: the client certificate expired on TIME
+        2>   caused by: unauthorized at SERVER: the client certificate is valid from TIME to TIME, and the time of this machine is TIME
+        2> hint: log in again, or use another identity: --user, --context, --token
+        exit 5
+
+        2> error: cannot read config.bpfman.io/bpfman-config
+        2>   caused by: unauthorized at SERVER: the client certificate is valid from TIME to TIME, and the time of this machine is TIME
         2> hint: log in again, or use another identity: --user, --context, --token
         exit 5
 

@@ -27,7 +27,7 @@ fn patch(cluster: &Cluster, kind: &str, steps: &Value, dry_run: bool) -> Result<
     let limit = Duration::from_secs(u64::MAX);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let client = typed.connection.connect(false, "tester", limit).unwrap();
+        let client = typed.connection.connect(false, "tester", limit).await.unwrap();
         client.json_patch(&id(kind), steps, dry_run).await
     })
 }

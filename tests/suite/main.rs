@@ -22,6 +22,7 @@ mod completions;
 mod config;
 mod config_file;
 mod connection;
+mod connection_identity;
 mod connection_kubeconfig;
 mod connection_server;
 mod controlplane_itself;

@@ -158,6 +158,47 @@ fn a_plugin_that_cannot_be_run_says_why() {
     "#]].assert_eq(&all);
 }
 
+/// Whether the process whose id stands in a file has ended; one that nobody has waited for yet has.
+fn has_ended(folder: &Folder, name: &str) -> bool {
+    let id = std::fs::read_to_string(folder.path(name)).unwrap();
+    match std::fs::read_to_string(format!("/proc/{}/stat", id.trim())) {
+        Ok(stat) => stat.rsplit_once(')').is_some_and(|(_, state)| state.trim_start().starts_with(['Z', 'X'])),
+        Err(_) => true,
+    }
+}
+
+#[test]
+fn a_plugin_that_hangs_is_ended_with_its_children_at_the_request_timeout() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", PLUGIN));
+    let scripts = ["sleep 1000", "trap '' TERM INT HUP; sleep 1000 & echo $! >DIR/child; wait; sleep 1000"];
+    let ends_alone = "sleep 1000 & echo $! >DIR/child; echo $$ >DIR/plugin; exit 0";
+    let said =
+        scripts.map(|script| format!("echo $$ >DIR/plugin; {script}")).into_iter().chain([ends_alone.to_owned()]);
+    let said = said.map(|script| {
+        folder.script("plugin", &script);
+        let said = folder.run("config", "diff --request-timeout=1s");
+        crate::program::until("the end of the plugin", || has_ended(&folder, "plugin").then_some(()));
+        said
+    });
+    let said: Vec<_> = said.collect();
+    crate::program::until("the end of its child", || has_ended(&folder, "child").then_some(()));
+    expect![[r#"
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config did not finish in 1 s
+        2> hint: allow more time with --request-timeout, or run the plugin to see what it waits for
+        exit 5
+
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config did not finish in 1 s
+        2> hint: allow more time with --request-timeout, or run the plugin to see what it waits for
+        exit 5
+
+        2> error: credential plugin "./plugin" of user "me" in kubeconfig DIR/config did not finish in 1 s
+        2> hint: allow more time with --request-timeout, or run the plugin to see what it waits for
+        exit 5
+    "#]]
+    .assert_eq(&said.join("\n"));
+}
+
 #[test]
 fn what_needs_no_cluster_starts_no_plugin() {
     let folder = Folder::new();

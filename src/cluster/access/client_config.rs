@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use http::{HeaderValue, Uri, header::USER_AGENT};
 use kube::config::{AuthInfo, Cluster, Context};
 
+use super::client_certificate::ClientCertificate;
 use super::error::{AccessError, Setting};
-use super::identity::{self, Identity};
+use super::identity::{self, Identity, Login};
 use super::kubeconfig::{self, Kind, Kubeconfig, Named};
 use super::options::ConnectionOptions;
 use super::proxy;
@@ -25,6 +26,24 @@ pub(crate) struct ClientConfig {
     /// `context "kind"`, or where else the choice comes from.
     pub(super) origin: Option<String>,
     pub(super) identity: Identity,
+    /// Where certificates come from, to be read again.
+    pub(super) files: Files,
+}
+
+/// What names the files of certificates and keys.
+pub(super) struct Files {
+    cluster: Named<Cluster>,
+    user: Named<AuthInfo>,
+    options: ConnectionOptions,
+}
+
+impl Files {
+    /// Reads the certificate authority and the client certificate again.
+    pub(super) fn read(&self) -> Result<(Option<Vec<Vec<u8>>>, Option<ClientCertificate>), AccessError> {
+        let authority = identity::authority(&self.cluster, &self.options)?;
+        let certificate = identity::client_certificate(&self.user, &self.options)?;
+        Ok((authority.map(|authority| authority.certificates), certificate))
+    }
 }
 
 /// What the files say, before the options.
@@ -33,7 +52,6 @@ struct Found {
     origin: Option<String>,
     cluster: Named<Cluster>,
     user: Named<AuthInfo>,
-    in_pod: bool,
 }
 
 impl ClientConfig {
@@ -46,7 +64,8 @@ impl ClientConfig {
         set_cluster_options(&mut found.cluster.fields, options);
         let cluster = &found.cluster;
         // Built by hand: the library's own way reads the proxy variables against the proxy's address, not the cluster's.
-        let mut config = kube::Config::new(server_url(cluster, options)?);
+        let (url, url_login) = server_url(cluster, options)?;
+        let mut config = kube::Config::new(url);
         let is_https = config.cluster_url.scheme_str() == Some("https");
         let authority = identity::authority(cluster, options)?;
         config.accept_invalid_certs = cluster.fields.insecure_skip_tls_verify == Some(true);
@@ -57,23 +76,23 @@ impl ClientConfig {
         config.disable_compression = cluster.fields.disable_compression == Some(true);
         config.proxy_url = proxy::choose(cluster, &config.cluster_url)?;
         config.tls_server_name = tls_server_name(cluster, options)?;
-        if found.in_pod && options.certificate_authority.is_none() {
-            // It is rotated, so the library reads it again.
-            config.root_cert_file = cluster.fields.certificate_authority.as_ref().map(PathBuf::from);
-        }
         let mut identity = Identity::load(&found.user, options, is_https)?;
         if let Some(plugin) = &mut identity.plugin {
             plugin.allow_input(!options.stdin_in_use);
             plugin.describe(&cluster.fields, authority.as_ref().map(|authority| authority.pem.as_slice()));
         }
         config.root_cert = authority.map(|authority| authority.certificates);
+        if let Some(login) = url_login.filter(|_| is_https) {
+            identity.set_login(login);
+        }
         config.auth_info = std::mem::take(&mut identity.auth_info);
         config.connect_timeout = Some(CONNECT_LIMIT);
         let agent = concat!("kubectl-bpfman-config/", env!("CARGO_PKG_VERSION"));
         config.headers.push((USER_AGENT, HeaderValue::from_static(agent)));
         // Requests have their own bound and retries, which the library cannot give in one.
         config.default_retry = false;
-        Ok(Self { config, origin: found.origin, identity })
+        let files = Files { cluster: found.cluster, user: found.user, options: options.clone() };
+        Ok(Self { config, origin: found.origin, identity, files })
     }
 }
 
@@ -103,7 +122,6 @@ fn from_kubeconfig(kubeconfig: &Kubeconfig, options: &ConnectionOptions) -> Resu
         origin: asked.or(current).map(|name| format!("context {name:?}")),
         cluster: cluster.unwrap_or_default(),
         user: user.unwrap_or_default(),
-        in_pod: false,
     })
 }
 
@@ -151,7 +169,6 @@ fn in_pod() -> Result<Found, AccessError> {
         origin: Some(origin.clone()),
         cluster: Named { origin: origin.clone(), folder: PathBuf::new(), fields: cluster },
         user: Named { origin, folder: PathBuf::new(), fields: user },
-        in_pod: true,
     })
 }
 
@@ -174,19 +191,30 @@ fn set_cluster_options(cluster: &mut Cluster, options: &ConnectionOptions) {
     }
 }
 
-fn server_url(cluster: &Named<Cluster>, options: &ConnectionOptions) -> Result<Uri, AccessError> {
+/// The URL of the server, and the user name and password in it, which are secret: they are left out of the URL and of messages.
+fn server_url(cluster: &Named<Cluster>, options: &ConnectionOptions) -> Result<(Uri, Option<Login>), AccessError> {
     let url = cluster.fields.server.clone().ok_or_else(|| AccessError::NoServer(cluster.origin.clone()))?;
     // Without a scheme it is HTTPS, as for kubectl.
-    let full = if url.contains("://") { url.clone() } else { format!("https://{url}") };
+    let (scheme, rest) = url.split_once("://").unwrap_or(("https", &url));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let (login, host) = match authority.rsplit_once('@') {
+        Some((login, host)) => (Some(Login::of_url(login)), host),
+        None => (None, authority),
+    };
     let is_valid = |uri: &Uri| {
         matches!(uri.scheme_str(), Some("http" | "https"))
             && uri.host().is_some_and(|host| !host.is_empty())
             && proxy::is_port_right(uri)
     };
-    full.parse()
-        .ok()
-        .filter(is_valid)
-        .ok_or_else(|| AccessError::InvalidServer { setting: cluster.setting("server", options.server.is_some()), url })
+    match format!("{scheme}://{host}{path}").parse().ok().filter(is_valid) {
+        Some(uri) => Ok((uri, login)),
+        None => Err(AccessError::InvalidServer {
+            setting: cluster.setting("server", options.server.is_some()),
+            // A password may hold what ends a host elsewhere.
+            url: rest.rsplit_once('@').map_or(url.clone(), |(_, host)| format!("{scheme}://{host}")),
+        }),
+    }
 }
 
 /// The name to verify the server's certificate against.

@@ -1,167 +1,233 @@
-//! Tokens that change while a command runs: out of a file, or out of a credential plugin.
+//! Credentials that change while a command runs: files that are replaced, and what a credential plugin gives.
 //!
-//! Puts the `Authorization` header on each request. A file is read again each minute; a plugin is run again when its token is
-//! about to expire, or was refused.
+//! A tower service between requests and the HTTP client. Files are read again each minute, a plugin is run again when its
+//! credentials are about to expire; both at once when the server does not accept them, and that request is sent once more. A
+//! new certificate means a new client: open watches end on the old connection, all else goes to the new one.
 
-use std::future::Future;
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderValue, Request, Response, StatusCode};
 use jiff::{SignedDuration, Timestamp};
+use kube::Client;
+use kube::client::Body;
 use tokio::sync::Mutex;
-use tower::{BoxError, Layer, Service};
+use tokio::time::Instant;
+use tower::{BoxError, Service};
 
-use super::bearer;
-use super::exec::{Credential, Plugin, PluginProblem};
-use crate::cluster::connect_error::io_words;
+use super::client_certificate::ClientCertificate;
+use super::client_config::Files;
+use super::exec::{Credential, Plugin, PluginError};
+use super::token_file::TokenFile;
+use super::{der, http_client};
 
-/// How long before its end a token is replaced: a request may be under way for a while.
+/// How long before their end credentials are replaced: a request may be under way for a while.
 const MARGIN: SignedDuration = SignedDuration::from_secs(10);
-/// How long the content of a file is taken for true.
-const FILE_LIFE: SignedDuration = SignedDuration::from_secs(60);
+/// How long the content of a file is not looked at again.
+const FILE_LIFE: Duration = Duration::from_secs(60);
 
-/// A file that holds a token.
-pub(super) struct TokenFile {
-    path: PathBuf,
-    first: HeaderValue,
-}
+/// The client certificate in use as DER, for messages.
+pub(in crate::cluster) type SharedCertificate = Arc<StdMutex<Option<Vec<u8>>>>;
 
-impl TokenFile {
-    /// Reads the file; the error says why it cannot be used.
-    pub(super) fn open(path: &Path) -> Result<Self, String> {
-        read(path).map(|first| Self { path: path.to_owned(), first })
-    }
-}
-
-fn read(path: &Path) -> Result<HeaderValue, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| io_words(&error))?;
-    match text.trim() {
-        "" => Err("it is empty".to_owned()),
-        token => {
-            bearer::header(token).ok_or_else(|| "it has characters that are not allowed in an HTTP header".to_owned())
-        }
-    }
-}
-
-/// A token and where the next one comes from.
+/// The credentials of one user, and the clients that are made with them.
 #[derive(Clone)]
-pub(super) struct Tokens {
+pub(super) struct Credentials {
     source: Arc<Source>,
-    current: Arc<Mutex<Current>>,
+    state: Arc<Mutex<State>>,
 }
 
-enum Source {
-    File(PathBuf),
-    Plugin(Plugin),
+/// Where credentials come from.
+pub(super) struct Source {
+    /// All of the client that does not change.
+    pub(super) config: kube::Config,
+    pub(super) files: Files,
+    pub(super) plugin: Option<Plugin>,
+    /// How long a plugin may take.
+    pub(super) limit: Duration,
+    pub(super) shown: SharedCertificate,
 }
 
+#[derive(Clone, PartialEq)]
+struct Tls {
+    authority: Option<Vec<Vec<u8>>>,
+    certificate: Option<ClientCertificate>,
+}
+
+struct State {
+    token_file: Option<TokenFile>,
+    given: Option<Credential>,
+    tls: Tls,
+    client: Client,
+    files_due: Instant,
+    plugin_due: Timestamp,
+    /// When the plugin failed last: who waited for it gets the same answer, and does not run it again.
+    failure: Option<(Instant, PluginError)>,
+}
+
+/// What a request is sent with.
+#[derive(Clone)]
 struct Current {
-    header: HeaderValue,
-    stale_after: Option<Timestamp>,
+    token: Option<HeaderValue>,
+    certificate: Option<ClientCertificate>,
+    client: Client,
 }
 
-impl Tokens {
-    /// The tokens of a file.
-    pub(super) fn of_file(file: TokenFile) -> Self {
-        let stale_after = Some(Timestamp::now() + FILE_LIFE);
-        Self::new(Source::File(file.path), Current { header: file.first, stale_after })
+impl Credentials {
+    /// Takes what the files hold and the plugin gave.
+    pub(super) fn new(
+        source: Source,
+        token_file: Option<TokenFile>,
+        certificate: Option<ClientCertificate>,
+        given: Option<Credential>,
+    ) -> kube::Result<Self> {
+        let certificate = given.as_ref().and_then(|given| given.certificate.clone()).or(certificate);
+        let tls = Tls { authority: source.config.root_cert.clone(), certificate };
+        let client = source.client(&tls)?;
+        let plugin_due = given.as_ref().map_or(Timestamp::MAX, due);
+        let files_due = Instant::now() + FILE_LIFE;
+        let state = State { token_file, given, tls, client, files_due, plugin_due, failure: None };
+        Ok(Self { source: Arc::new(source), state: Arc::new(Mutex::new(state)) })
     }
 
-    /// The tokens of a plugin that has run; none when it gave only a certificate.
-    pub(super) fn of_plugin(plugin: Plugin, credential: &Credential) -> Option<Self> {
-        let current = Current::of(credential)?;
-        Some(Self::new(Source::Plugin(plugin), current))
-    }
-
-    fn new(source: Source, current: Current) -> Self {
-        Self { source: Arc::new(source), current: Arc::new(Mutex::new(current)) }
-    }
-
-    async fn header(&self) -> Result<HeaderValue, BoxError> {
-        let mut current = self.current.lock().await;
-        if current.stale_after.is_some_and(|end| end <= Timestamp::now()) {
-            match &*self.source {
-                Source::File(path) => {
-                    // What was read last stays good: some files are removed once they have been read.
-                    current.header = read(path).unwrap_or_else(|_| current.header.clone());
-                    current.stale_after = Some(Timestamp::now() + FILE_LIFE);
-                }
-                Source::Plugin(plugin) => {
-                    let plugin = plugin.clone();
-                    let run = move || {
-                        let credential = plugin.run()?;
-                        Current::of(&credential).ok_or_else(|| plugin.error(PluginProblem::NoCredentials))
-                    };
-                    *current = tokio::task::spawn_blocking(run).await??;
+    async fn send(self, request: Request<Body>) -> Result<Response<Body>, BoxError> {
+        let copy = copy(&request);
+        let current = self.current().await?;
+        let answer = current.send(request).await;
+        match &answer {
+            Ok(answer) if answer.status() != StatusCode::UNAUTHORIZED => {}
+            // The server may have a new certificate, of an authority that has a new file.
+            Err(_) => self.state.lock().await.files_due = Instant::now(),
+            Ok(_) => {
+                self.refused(&current).await;
+                let renewed = self.current().await?;
+                if let Some(request) = copy.filter(|_| renewed.differs(&current)) {
+                    return renewed.send(request).await;
                 }
             }
         }
-        Ok(current.header.clone())
+        answer
     }
 
-    /// Lets the next request find a new token, unless that has come meanwhile.
-    async fn refused(&self, header: &HeaderValue) {
-        let mut current = self.current.lock().await;
-        if current.header == header {
-            current.stale_after = Some(Timestamp::MIN);
+    /// Gives the credentials of now, and renews them first if it is time.
+    async fn current(&self) -> Result<Current, BoxError> {
+        let asked = Instant::now();
+        let mut state = self.state.lock().await;
+        if let Some((_, error)) = state.failure.as_ref().filter(|(when, _)| *when >= asked) {
+            return Err(error.clone().into());
         }
+        if state.files_due <= Instant::now() {
+            state.files_due = Instant::now() + FILE_LIFE;
+            state.look_at_files(&self.source);
+        }
+        if let Some(plugin) = self.source.plugin.as_ref().filter(|_| state.plugin_due <= Timestamp::now()) {
+            // Ends before the request that waits for it does: the plugin is to blame, not the server.
+            let limit = self.source.limit.saturating_sub((self.source.limit / 10).min(Duration::from_secs(1)));
+            match plugin.run(limit).await {
+                Ok(given) => state.take(given, &self.source)?,
+                Err(error) => {
+                    state.failure = Some((Instant::now(), error.clone()));
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(state.current())
+    }
+
+    /// Lets the next request find new credentials, unless they have come meanwhile.
+    async fn refused(&self, refused: &Current) {
+        let mut state = self.state.lock().await;
+        if !state.current().differs(refused) {
+            state.files_due = Instant::now();
+            state.plugin_due = Timestamp::MIN;
+        }
+    }
+}
+
+impl Source {
+    fn client(&self, tls: &Tls) -> kube::Result<Client> {
+        let shown = tls.certificate.as_ref().map(|certificate| certificate.der().to_vec());
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = shown;
+        let mut config = self.config.clone();
+        config.root_cert.clone_from(&tls.authority);
+        http_client::client(&config, tls.certificate.clone().map(Arc::new))
+    }
+}
+
+impl State {
+    /// Files that cannot be used, or are half replaced, change nothing.
+    fn look_at_files(&mut self, source: &Source) {
+        if let Some(file) = &mut self.token_file {
+            file.reload();
+        }
+        if let Ok((authority, certificate)) = source.files.read() {
+            let given = self.given.as_ref().and_then(|given| given.certificate.clone());
+            let _ = self.set_tls(Tls { authority, certificate: given.or(certificate) }, source);
+        }
+    }
+
+    fn take(&mut self, given: Credential, source: &Source) -> kube::Result<()> {
+        self.plugin_due = due(&given);
+        let tls = Tls { authority: self.tls.authority.clone(), certificate: given.certificate.clone() };
+        self.given = Some(given);
+        self.set_tls(tls, source)
+    }
+
+    fn set_tls(&mut self, tls: Tls, source: &Source) -> kube::Result<()> {
+        if tls != self.tls {
+            self.client = source.client(&tls)?;
+            self.tls = tls;
+        }
+        Ok(())
+    }
+
+    fn current(&self) -> Current {
+        let given = self.given.as_ref().and_then(|given| given.token.clone());
+        let token = given.or_else(|| self.token_file.as_ref().map(|file| file.header.clone()));
+        Current { token, certificate: self.tls.certificate.clone(), client: self.client.clone() }
     }
 }
 
 impl Current {
-    fn of(credential: &Credential) -> Option<Self> {
-        let header = credential.token.clone()?;
-        Some(Self { header, stale_after: credential.expires.map(|end| end.checked_sub(MARGIN).unwrap_or(end)) })
+    async fn send(&self, mut request: Request<Body>) -> Result<Response<Body>, BoxError> {
+        if let Some(token) = &self.token {
+            request.headers_mut().insert(AUTHORIZATION, token.clone());
+        }
+        Ok(self.client.send(request).await?)
+    }
+
+    fn differs(&self, other: &Self) -> bool {
+        self.token != other.token || self.certificate != other.certificate
     }
 }
 
-impl<S> Layer<S> for Tokens {
-    type Service = Authorized<S>;
-
-    fn layer(&self, inner: S) -> Authorized<S> {
-        Authorized { tokens: self.clone(), inner }
-    }
+/// When a plugin is run again: before its token or its certificate ends.
+fn due(given: &Credential) -> Timestamp {
+    let certificate = given.certificate.as_ref().and_then(|certificate| der::validity(certificate.der()));
+    let ends = [given.expires, certificate.map(|(_, end)| end)];
+    ends.into_iter().flatten().min().map_or(Timestamp::MAX, |end| end.checked_sub(MARGIN).unwrap_or(end))
 }
 
-/// A service whose requests carry a token.
-#[derive(Clone)]
-pub(super) struct Authorized<S> {
-    tokens: Tokens,
-    inner: S,
+fn copy(request: &Request<Body>) -> Option<Request<Body>> {
+    let mut copy = Request::new(request.body().try_clone()?);
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.headers_mut() = request.headers().clone();
+    Some(copy)
 }
 
-impl<S, Body, Answer> Service<Request<Body>> for Authorized<S>
-where
-    S: Service<Request<Body>, Response = Response<Answer>, Error = BoxError> + Clone + Send + 'static,
-    S::Future: Send,
-    Body: Send + 'static,
-    Answer: Send,
-{
-    type Response = Response<Answer>;
+impl Service<Request<Body>> for Credentials {
+    type Response = Response<Body>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(context)
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let tokens = self.tokens.clone();
-        // The one that is ready goes, a new one stays.
-        let next = self.inner.clone();
-        let mut inner = std::mem::replace(&mut self.inner, next);
-        Box::pin(async move {
-            let header = tokens.header().await?;
-            request.headers_mut().insert(AUTHORIZATION, header.clone());
-            let answer = inner.call(request).await?;
-            if answer.status() == StatusCode::UNAUTHORIZED {
-                tokens.refused(&header).await;
-            }
-            Ok(answer)
-        })
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        Box::pin(self.clone().send(request))
     }
 }

@@ -116,6 +116,8 @@ pub(crate) enum PemProblem {
     Encrypted,
     #[error("is set without a {0}")]
     Unpaired(&'static str),
+    #[error("is {0}, which is not supported")]
+    Unsupported(String),
 }
 
 fn in_origin(origin: Option<&str>) -> String {

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -16,15 +17,21 @@ use jiff::Timestamp;
 use kube::config::{AuthInfo, Cluster, ExecConfig, ExecInteractiveMode};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
+use tokio::process::Command;
 
 use super::bearer::header;
+use super::client_certificate::{ClientCertificate, Unusable};
 use super::error::AccessError;
 use super::kubeconfig::Named;
+use super::process;
 use crate::cluster::connect_error::io_words;
 use crate::yaml;
 
 const V1: &str = "client.authentication.k8s.io/v1";
 const V1_BETA: &str = "client.authentication.k8s.io/v1beta1";
+
+/// How long somebody may take who is asked by a plugin, e.g. for a password or to log in with a browser.
+const LOGIN_LIMIT: Duration = Duration::from_secs(300);
 
 /// The extension of a cluster that is meant for plugins.
 const EXTENSION: &str = "client.authentication.k8s.io/exec";
@@ -48,8 +55,7 @@ pub(super) struct Plugin {
 /// What a plugin gave.
 pub(super) struct Credential {
     pub(super) token: Option<HeaderValue>,
-    /// A certificate and its key, as PEM.
-    pub(super) certificate: Option<(String, String)>,
+    pub(super) certificate: Option<ClientCertificate>,
     /// When to ask again.
     pub(super) expires: Option<Timestamp>,
 }
@@ -74,6 +80,8 @@ pub(crate) enum PluginProblem {
     NotInteractive(&'static str),
     #[error("failed: {0}")]
     Failed(String),
+    #[error("did not finish in {}", in_words(*.0))]
+    TimedOut(Duration),
     #[error("did not print an ExecCredential")]
     Output,
     #[error("printed apiVersion {0:?}, but the kubeconfig requires {1:?}")]
@@ -86,10 +94,18 @@ pub(crate) enum PluginProblem {
     Unpaired,
     #[error("returned a client certificate or key that is not valid PEM")]
     Pem,
+    #[error("returned a client key that is {0}, which is not supported")]
+    Key(String),
+    #[error("returned a client certificate and a key that do not match")]
+    KeyMismatch,
     #[error("returned an expirationTimestamp that is not valid")]
     Expiration,
     #[error("returned a token with characters that are not allowed in an HTTP header")]
     Token,
+}
+
+fn in_words(limit: Duration) -> String {
+    if limit.as_secs() == 0 { "less than 1 s".to_owned() } else { format!("{} s", limit.as_secs()) }
 }
 
 impl Plugin {
@@ -151,27 +167,28 @@ impl Plugin {
         self.cluster = Some(set.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into());
     }
 
-    /// Runs it and waits for its end.
-    pub(super) fn run(&self) -> Result<Credential, PluginError> {
-        self.output().and_then(|output| self.read(&output)).map_err(|problem| self.error(problem))
+    /// Runs it and waits for its end, at most for `limit`.
+    pub(super) async fn run(&self, limit: Duration) -> Result<Credential, PluginError> {
+        let output = self.output(limit).await;
+        output
+            .and_then(|output| self.read(&output))
+            .map_err(|problem| PluginError { plugin: self.name.clone(), problem })
     }
 
-    /// Says which plugin has the problem.
-    pub(super) fn error(&self, problem: PluginProblem) -> PluginError {
-        PluginError { plugin: self.name.clone(), problem }
-    }
-
-    fn output(&self) -> Result<Vec<u8>, PluginProblem> {
+    async fn output(&self, limit: Duration) -> Result<Vec<u8>, PluginProblem> {
+        let is_terminal = io::stdin().is_terminal();
         let interactive = match self.mode {
             ExecInteractiveMode::Never => false,
             ExecInteractiveMode::Always if !self.input => {
                 return Err(PluginProblem::NotInteractive("that is where the Config is read from"));
             }
-            ExecInteractiveMode::Always if !io::stdin().is_terminal() => {
+            ExecInteractiveMode::Always if !is_terminal => {
                 return Err(PluginProblem::NotInteractive("that is not a terminal"));
             }
-            _ => self.input && io::stdin().is_terminal(),
+            _ => self.input && is_terminal,
         };
+        // Who logs in needs time.
+        let limit = if interactive { limit.max(LOGIN_LIMIT) } else { limit };
         let mut spec = json!({"interactive": interactive});
         if let (Some(cluster), Some(spec)) = (&self.cluster, spec.as_object_mut()) {
             spec.insert("cluster".to_owned(), cluster.clone());
@@ -181,10 +198,11 @@ impl Plugin {
         command.args(&self.arguments).env("KUBERNETES_EXEC_INFO", info.to_string());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(if interactive { Stdio::inherit() } else { Stdio::null() }).stderr(Stdio::inherit());
-        let output = command.output().map_err(|error| match error.kind() {
+        let output = process::output(command, limit).await.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => PluginProblem::NotInstalled(self.install_hint.clone()),
             _ => PluginProblem::NotStarted(io_words(&error)),
         })?;
+        let output = output.ok_or(PluginProblem::TimedOut(limit))?;
         if output.status.success() {
             return Ok(output.stdout);
         }
@@ -207,15 +225,7 @@ impl Plugin {
         let status = document.get("status").filter(|status| status.is_object()).ok_or(PluginProblem::NoStatus)?;
         let given = |key: &str| Some(text(status, key)).filter(|text| !text.is_empty());
         let certificate = match (given("clientCertificateData"), given("clientKeyData")) {
-            (Some(certificate), Some(key)) => {
-                let has = |text: &str, tag| {
-                    pem::parse_many(text).is_ok_and(|blocks| blocks.iter().any(|block| block.tag().ends_with(tag)))
-                };
-                if !has(&certificate, "CERTIFICATE") || !has(&key, "PRIVATE KEY") {
-                    return Err(PluginProblem::Pem);
-                }
-                Some((certificate, key))
-            }
+            (Some(certificate), Some(key)) => Some(client_certificate(&certificate, &key)?),
             (None, None) => None,
             _ => return Err(PluginProblem::Unpaired),
         };
@@ -227,4 +237,16 @@ impl Plugin {
         let expires = expires.map(|time| time.parse()).transpose().map_err(|_| PluginProblem::Expiration)?;
         Ok(Credential { token, certificate, expires })
     }
+}
+
+fn client_certificate(certificate: &str, key: &str) -> Result<ClientCertificate, PluginProblem> {
+    let blocks = |text: &str| pem::parse_many(text).map_err(|_| PluginProblem::Pem);
+    let (mut chain, keys) = (blocks(certificate)?, blocks(key)?);
+    chain.retain(|block| block.tag() == "CERTIFICATE");
+    let key = keys.iter().find(|block| block.tag().ends_with("PRIVATE KEY"));
+    let (Some(key), false) = (key, chain.is_empty()) else { return Err(PluginProblem::Pem) };
+    ClientCertificate::new(&chain, key).map_err(|unusable| match unusable {
+        Unusable::Key(kind) => PluginProblem::Key(kind),
+        Unusable::Mismatch => PluginProblem::KeyMismatch,
+    })
 }

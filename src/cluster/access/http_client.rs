@@ -4,6 +4,7 @@
 //! and send small packets at once (`TCP_NODELAY`). Sends nothing yet.
 
 use std::env;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,20 +16,23 @@ use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use hyper_util::client::legacy::connect::{Connection, HttpConnector};
 use kube::Client;
 use kube::client::{ClientBuilder, ConfigExt};
-use tower::buffer::BufferLayer;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
 use tower_http::decompression::DecompressionLayer;
 
+use super::client_certificate::ClientCertificate;
 use super::connections::{Connections, Connector, Stream};
-use super::tokens::Tokens;
 
 /// TCP's own probes, for connections of HTTP/1.1, which have no pings; as Go's.
 const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Makes the client.
-pub(super) fn client(config: &kube::Config, tokens: Option<Tokens>) -> kube::Result<Client> {
-    let connections = Connections::new(connector(config)?);
+/// Makes the client of one identity: `config` has neither a certificate nor a token that changes.
+pub(super) fn client(config: &kube::Config, certificate: Option<Arc<ClientCertificate>>) -> kube::Result<Client> {
+    let mut tls = config.rustls_client_config()?;
+    if let Some(certificate) = certificate {
+        tls.client_auth_cert_resolver = certificate;
+    }
+    let connections = Connections::new(connector(config, tls)?);
     let gzip = DecompressionLayer::new().gzip(!config.disable_compression);
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
@@ -37,28 +41,23 @@ pub(super) fn client(config: &kube::Config, tokens: Option<Tokens>) -> kube::Res
         .layer(config.extra_headers_layer()?)
         .map_err(BoxError::from)
         .service(connections);
-    let builder = ClientBuilder::new(service, config.default_namespace.clone());
-    Ok(match tokens {
-        // A request that may have to wait for its token needs a service that can be cloned, which the library's cannot.
-        Some(tokens) => builder.with_layer(&BufferLayer::new(64)).with_layer(&tokens).build(),
-        None => builder.build(),
-    })
+    Ok(ClientBuilder::new(service, config.default_namespace.clone()).build())
 }
 
 /// Makes streams to the server, through the proxy if there is one.
-fn connector(config: &kube::Config) -> kube::Result<Connector> {
+fn connector(config: &kube::Config, tls: rustls::ClientConfig) -> kube::Result<Connector> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_keepalive(Some(TCP_KEEPALIVE));
-    let Some(proxy) = config.proxy_url.clone() else { return with_tls(config, tcp) };
+    let Some(proxy) = config.proxy_url.clone() else { return with_tls(config, tls, tcp) };
     match proxy.scheme_str() {
-        Some("socks5") => with_tls(config, SocksV5::new(proxy, tcp)),
+        Some("socks5") => with_tls(config, tls, SocksV5::new(proxy, tcp)),
         Some("https") => {
-            let tls = config.rustls_https_connector_with_connector(tcp)?;
-            with_tls(config, authorized(Tunnel::new(proxy.clone(), tls), &proxy))
+            let encrypted = config.rustls_https_connector_with_connector(tcp)?;
+            with_tls(config, tls, authorized(Tunnel::new(proxy.clone(), encrypted), &proxy))
         }
-        _ => with_tls(config, authorized(Tunnel::new(proxy.clone(), tcp), &proxy)),
+        _ => with_tls(config, tls, authorized(Tunnel::new(proxy.clone(), tcp), &proxy)),
     }
 }
 
@@ -75,14 +74,14 @@ fn authorized<C>(tunnel: Tunnel<C>, proxy: &Uri) -> Tunnel<C> {
     }
 }
 
-fn with_tls<C>(config: &kube::Config, connector: C) -> kube::Result<Connector>
+fn with_tls<C>(config: &kube::Config, tls: rustls::ClientConfig, connector: C) -> kube::Result<Connector>
 where
     C: Service<Uri> + Clone + Send + Sync + 'static,
     C::Response: Connection + Read + Write + Send + Unpin + 'static,
     C::Future: Send + 'static,
     C::Error: Into<BoxError>,
 {
-    let mut builder = HttpsConnectorBuilder::new().with_tls_config(config.rustls_client_config()?).https_or_http();
+    let mut builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
     if let Some(name) = config.tls_server_name.clone().and_then(|name| name.try_into().ok()) {
         builder = builder.with_server_name_resolver(FixedServerNameResolver::new(name));
     }

@@ -5,18 +5,17 @@
 
 use std::collections::HashMap;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use kube::config::{AuthInfo, Cluster};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::bearer::header;
+use super::client_certificate::{ClientCertificate, Unusable};
 use super::error::{AccessError, PemProblem};
 use super::exec::Plugin;
 use super::kubeconfig::Named;
 use super::options::ConnectionOptions;
 use super::pem_file::PemSource;
-use super::tokens::TokenFile;
+use super::token_file::TokenFile;
 
 /// The authority that signs the server's certificate.
 pub(super) struct Authority {
@@ -48,6 +47,42 @@ pub(super) fn authority(
     Ok(Some(Authority { pem: file.bytes, certificates }))
 }
 
+/// The client certificate of a user and its key.
+pub(super) fn client_certificate(
+    user: &Named<AuthInfo>,
+    options: &ConnectionOptions,
+) -> Result<Option<ClientCertificate>, AccessError> {
+    let fields = &user.fields;
+    let certificate = PemSource {
+        key: "client-certificate",
+        what: "client certificate",
+        option: options.client_certificate.as_deref(),
+        data: fields.client_certificate_data.as_deref(),
+        file: fields.client_certificate.as_deref(),
+    };
+    let key = PemSource {
+        key: "client-key",
+        what: "client key",
+        option: options.client_key.as_deref(),
+        data: fields.client_key_data.as_ref().map(ExposeSecret::expose_secret),
+        file: fields.client_key.as_deref(),
+    };
+    let (certificate, key) = match (certificate.read(user)?, key.read(user)?) {
+        (None, None) => return Ok(None),
+        (Some(certificate), Some(key)) => (certificate, key),
+        (Some(certificate), None) => return Err(certificate.error(PemProblem::Unpaired("client key"))),
+        (None, Some(key)) => return Err(key.error(PemProblem::Unpaired("client certificate"))),
+    };
+    let chain: Vec<pem::Pem> = certificate.certificates().cloned().collect();
+    if chain.is_empty() {
+        return Err(certificate.error(PemProblem::Missing("certificate")));
+    }
+    ClientCertificate::new(&chain, key.private_key()?).map(Some).map_err(|unusable| match unusable {
+        Unusable::Key(kind) => key.error(PemProblem::Unsupported(kind)),
+        Unusable::Mismatch => AccessError::KeyMismatch,
+    })
+}
+
 /// Who asks.
 pub(super) struct Identity {
     /// All but what follows.
@@ -56,11 +91,32 @@ pub(super) struct Identity {
     pub(super) token_file: Option<TokenFile>,
     /// What gives the credentials.
     pub(super) plugin: Option<Plugin>,
-    /// The client certificate as DER.
-    pub(super) certificate: Option<Vec<u8>>,
+    pub(super) certificate: Option<ClientCertificate>,
+}
+
+/// A user name and a password.
+pub(super) struct Login(String, String);
+
+impl Login {
+    /// Reads what stands before the host of a URL, percent-encoded.
+    pub(super) fn of_url(text: &str) -> Self {
+        let (user, password) = text.split_once(':').unwrap_or((text, ""));
+        let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+        Self(decoded(user), decoded(password))
+    }
 }
 
 impl Identity {
+    /// Takes the user name and password of the server's URL where nothing else is sent for the user, as kubectl does.
+    pub(super) fn set_login(&mut self, login: Login) {
+        let auth = &mut self.auth_info;
+        let has_token = auth.token.is_some() || self.token_file.is_some() || auth.auth_provider.is_some();
+        if !has_token && self.plugin.is_none() && auth.username.is_none() {
+            auth.username = Some(login.0);
+            auth.password = Some(login.1.into());
+        }
+    }
+
     /// Reads and checks the credentials of a user; over plain HTTP there are none, since everybody on the way could read them
     /// (kubectl sends none either).
     pub(super) fn load(
@@ -71,42 +127,11 @@ impl Identity {
         let mut identity =
             Self { auth_info: impersonation(user, options)?, token_file: None, plugin: None, certificate: None };
         if is_https {
-            identity.load_certificate(user, options)?;
+            identity.certificate = client_certificate(user, options)?;
             identity.load_token(user, options)?;
             identity.load_provider(user, options)?;
         }
         Ok(identity)
-    }
-
-    fn load_certificate(&mut self, user: &Named<AuthInfo>, options: &ConnectionOptions) -> Result<(), AccessError> {
-        let fields = &user.fields;
-        let certificate = PemSource {
-            key: "client-certificate",
-            what: "client certificate",
-            option: options.client_certificate.as_deref(),
-            data: fields.client_certificate_data.as_deref(),
-            file: fields.client_certificate.as_deref(),
-        };
-        let key = PemSource {
-            key: "client-key",
-            what: "client key",
-            option: options.client_key.as_deref(),
-            data: fields.client_key_data.as_ref().map(ExposeSecret::expose_secret),
-            file: fields.client_key.as_deref(),
-        };
-        let (certificate, key) = match (certificate.read(user)?, key.read(user)?) {
-            (None, None) => return Ok(()),
-            (Some(certificate), Some(key)) => (certificate, key),
-            (Some(certificate), None) => return Err(certificate.error(PemProblem::Unpaired("client key"))),
-            (None, Some(key)) => return Err(key.error(PemProblem::Unpaired("client certificate"))),
-        };
-        let chain: Vec<pem::Pem> = certificate.certificates().cloned().collect();
-        let Some(first) = chain.first() else { return Err(certificate.error(PemProblem::Missing("certificate"))) };
-        self.certificate = Some(first.contents().to_vec());
-        let key = key.private_key()?;
-        self.auth_info.client_certificate_data = Some(BASE64_STANDARD.encode(pem::encode_many(&chain)));
-        self.auth_info.client_key_data = Some(BASE64_STANDARD.encode(pem::encode(key)).into());
-        Ok(())
     }
 
     /// A token that was asked for wins over all else, a token file over a token, as long as it can be read.
