@@ -18,6 +18,10 @@ pub enum Exit {
     Refused,
     /// No usable answer: unreachable, unauthenticated, timed out.
     NoAnswer,
+    /// Stopped by SIGHUP: the terminal was closed.
+    HungUp,
+    /// Stopped by SIGQUIT.
+    Quit,
     /// Stopped by SIGINT.
     Interrupted,
     /// Stopped by SIGTERM.
@@ -34,7 +38,9 @@ impl Exit {
             Self::Input => 3,
             Self::Refused => 4,
             Self::NoAnswer => 5,
+            Self::HungUp => 129,
             Self::Interrupted => 130,
+            Self::Quit => 131,
             Self::Terminated => 143,
         }
     }

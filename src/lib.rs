@@ -24,4 +24,5 @@ pub mod report;
 pub mod signals;
 pub mod templates;
 pub mod ui;
+mod ui_writer;
 pub mod yaml;

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: the first requests a graceful stop, the second an immediate one.
+//! SIGINT, SIGTERM, SIGHUP and SIGQUIT: the first requests a graceful stop, the second an immediate one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,8 @@ impl Stop {
             signal(kind).map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))
         };
         let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+        // A terminal that is closed, and Ctrl-\\: whatever must be cleaned up is cleaned up then, too.
+        let (mut hangup, mut quit) = (listen(SignalKind::hangup())?, listen(SignalKind::quit())?);
         let requests = Arc::new(watch::Sender::new(Vec::new()));
         let sender = Arc::clone(&requests);
         tokio::spawn(async move {
@@ -32,6 +34,8 @@ impl Stop {
                 let exit = tokio::select! {
                     _ = interrupt.recv() => Exit::Interrupted,
                     _ = terminate.recv() => Exit::Terminated,
+                    _ = hangup.recv() => Exit::HungUp,
+                    _ = quit.recv() => Exit::Quit,
                 };
                 sender.send_modify(|seen| seen.push(exit));
             }
@@ -69,7 +73,8 @@ impl Stop {
         self.nth(2).await
     }
 
-    async fn nth(&self, count: usize) -> Exit {
+    /// Waits until so many signals have come, and returns how the process ends.
+    pub async fn nth(&self, count: usize) -> Exit {
         let mut signals = self.requests.subscribe();
         match signals.wait_for(|seen| seen.len() >= count).await {
             Ok(seen) => seen.first().copied().unwrap_or(Exit::Interrupted),

@@ -8,8 +8,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use owo_colors::{OwoColorize, Style};
+
+use crate::ui_writer::{Stream, Writer};
 
 /// When to use color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -78,7 +81,16 @@ pub struct Ui {
     closed: bool,
     write_error: Option<io::Error>,
     hints: RefCell<BTreeSet<String>>,
+    /// Writes in our place, once a command must not wait for the reader.
+    writer: RefCell<Option<Writer>>,
+    /// The last line on the terminal, which is written again below each new one.
+    status: RefCell<Option<String>>,
 }
+
+/// How long the end waits for a reader that does not read.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Goes to the beginning of the line and clears it.
+const CLEAR: &str = "\r\x1b[K";
 
 impl Ui {
     /// Reads the state of the streams and the environment.
@@ -93,17 +105,51 @@ impl Ui {
             closed: false,
             write_error: None,
             hints: RefCell::default(),
+            writer: RefCell::default(),
+            status: RefCell::default(),
         }
     }
 
     /// The error by which output was lost, such as a full disk; a closed pipe is not an error.
     pub fn write_error(&mut self) -> Option<io::Error> {
-        self.write_error.take()
+        if self.status.take().is_some() {
+            self.send(Stream::Out, CLEAR);
+        }
+        let written_late = self.writer.take().and_then(|mut writer| writer.finish(LAST_WORDS));
+        self.write_error.take().or(written_late)
     }
 
-    /// Whether standard output can no longer be written.
-    pub fn is_closed(&self) -> bool {
-        self.closed
+    /// From now on nothing waits for whoever reads the streams; the future is ready when nobody reads the result any more.
+    pub fn detach(&mut self) -> impl Future<Output = ()> + use<> {
+        let writer = Writer::start();
+        let closed = writer.closed();
+        *self.writer.borrow_mut() = Some(writer);
+        closed
+    }
+
+    /// Replaces the last line of a terminal; nothing elsewhere.
+    pub fn status(&mut self, text: &str) {
+        if !io::stdout().is_terminal() || self.quiet {
+            return;
+        }
+        let text = escape(text).into_owned();
+        self.send(Stream::Out, &format!("{CLEAR}{text}"));
+        *self.status.borrow_mut() = Some(text);
+    }
+
+    /// Hands text to the thread that writes; false when there is none.
+    fn send(&self, stream: Stream, text: &str) -> bool {
+        let mut writer = self.writer.borrow_mut();
+        let Some(writer) = writer.as_mut() else { return false };
+        match &*self.status.borrow() {
+            Some(status) if text.ends_with('\n') => {
+                writer.write(Stream::Out, CLEAR);
+                writer.write(stream, text);
+                writer.write(Stream::Out, status);
+            }
+            _ => writer.write(stream, text),
+        }
+        true
     }
 
     /// Writes a line to standard output.
@@ -119,7 +165,7 @@ impl Ui {
 
     /// A closed pipe is not an error: the reader has seen enough, and an apply continues.
     fn write_out(&mut self, text: &str) {
-        if !self.closed {
+        if !self.send(Stream::Out, text) && !self.closed {
             let mut out = io::stdout().lock();
             if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
                 self.closed = true;
@@ -162,8 +208,11 @@ impl Ui {
         let indented: Vec<_> =
             pieces.iter().map(|(tone, text)| (*tone, text.trim_end_matches('\n').replace('\n', "\n  "))).collect();
         let pieces: Vec<_> = indented.iter().map(|(tone, text)| (*tone, text.as_str())).collect();
-        // An error of standard error cannot be reported anywhere.
-        let _ = io::stderr().lock().write_all(painted(&pieces, self.color_err).as_bytes());
+        let text = painted(&pieces, self.color_err);
+        if !self.send(Stream::Err, &text) {
+            // Nobody is left to tell when standard error is closed.
+            let _ = io::stderr().lock().write_all(text.as_bytes());
+        }
     }
 }
 

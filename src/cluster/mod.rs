@@ -10,6 +10,7 @@ mod refusal;
 mod request;
 mod resources;
 mod watch;
+mod watch_events;
 
 use std::collections::HashMap;
 
@@ -22,7 +23,9 @@ pub(crate) use self::error::count;
 pub use self::objects::{Applied, ApplyParams};
 pub use self::refusal::{Cause, Class, Refusal};
 pub use self::resources::{Resource, Served};
-pub use self::watch::{Seen, watch};
+pub(crate) use self::watch::produced;
+pub use self::watch::{Observer, Seen, watch};
+pub use self::watch_events::Observation;
 
 use self::request::{Answer, Sender};
 use self::resources::{GroupList, ResourceList, group_version_path};

@@ -69,6 +69,11 @@ impl Sender {
         }
     }
 
+    /// The error for an answer that did not come within `limit`.
+    pub(super) fn silent(&self, limit: Duration) -> Error {
+        Error::TimedOut { host: self.server.address.clone(), seconds: limit.as_secs() }
+    }
+
     async fn once(&self, request: http::Request<Vec<u8>>) -> kube::Result<(Answer, HeaderMap)> {
         let (parts, body) = self.client.send(request.map(Body::from)).await?.into_parts();
         let body = body.collect_bytes().await?.to_vec();
@@ -106,7 +111,7 @@ fn is_worth_another(error: &h2::Error) -> bool {
 }
 
 /// Reads `Retry-After` (RFC 9110 §10.2.3): seconds, or a date.
-fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(text.parse().map_or(FOREVER, Duration::from_secs));

@@ -19,10 +19,11 @@ pub struct Resource {
 }
 
 /// Group, kind, plural, namespaced.
-const KNOWN: [(&str, &str, &str, bool); 12] = [
+const KNOWN: [(&str, &str, &str, bool); 13] = [
     ("", "ConfigMap", "configmaps", true),
     ("", "Namespace", "namespaces", false),
     ("", "Service", "services", true),
+    ("apiregistration.k8s.io", "APIService", "apiservices", false),
     ("apps", "DaemonSet", "daemonsets", true),
     ("bpfman.io", "Config", "configs", false),
     ("monitoring.coreos.com", "ServiceMonitor", "servicemonitors", true),

@@ -1,15 +1,20 @@
 //! The log of `watch`: what was read, rendered, seen and sent, a line each; as text or as one JSON object a line.
+//!
+//! The kinds of events stand in one table, [`KINDS`], which is also what the README documents.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::results;
 use crate::compare::{Difference, What};
-use crate::manifest::Manifest;
+use crate::failure::Failure;
+use crate::manifest::ObjectId;
 use crate::mask;
 use crate::ownership::{Managers, value_at};
-use crate::reconcile::outcome::Action;
-use crate::reconcile::watch::Event;
+use crate::reconcile::watch::fights::ROUNDS;
+use crate::reconcile::watch::finalizer::FINALIZER;
+use crate::reconcile::outcome::{Action, Outcome};
+use crate::reconcile::watch::{Deviation, Event, State};
 use crate::report;
 use crate::ui::{Tone, Ui};
 
@@ -23,80 +28,254 @@ pub enum Format {
     Json,
 }
 
-/// Prints one event that happened at `now`.
-pub fn event(event: &Event<'_>, now: Timestamp, format: Format, ui: &mut Ui) {
-    for (kind, object, text) in entries(event) {
+/// The values of `event` in the JSON form, and what they mean.
+pub const KINDS: [(&str, &str); 25] = [
+    ("read", "the Config was read"),
+    ("rendered", "the desired objects were rendered anew"),
+    ("warning", "something about the Config, a template or an object that a person should know"),
+    ("note", "the same, less important"),
+    ("invalid", "the Config or a template is invalid; `errors` says where and why"),
+    ("gone", "the Config does not exist"),
+    ("deleting", "the Config is being deleted"),
+    ("finalizer", "the finalizer was added to the Config or removed, or could not be"),
+    ("operator", "bpfman-operator manages the same objects"),
+    ("drift", "an object deviates: `path`, `live`, `desired`, `owners`"),
+    ("missing", "an object does not exist"),
+    ("terminating", "an object is being deleted; it is created again when it is gone"),
+    ("created", "an object was created"),
+    ("configured", "an object was changed"),
+    ("unchanged", "an object was as desired"),
+    ("skipped", "an object was left for later, since another one failed"),
+    ("failed", "an object could not be applied; it is tried again"),
+    ("admission", "the server stores another value than the one that was applied"),
+    ("fight", "another manager keeps setting a field back; the object is left alone for `seconds`"),
+    ("no-longer-desired", "an object is no longer desired, and stays as it is"),
+    ("in-sync", "all objects are as desired"),
+    ("unknown", "an object cannot be watched; its state is unknown"),
+    ("known", "an object can be watched again"),
+    ("outage", "the server gives no usable answer, or answers again"),
+    ("timeout", "the time of --timeout is over"),
+];
+
+/// A line of the log.
+struct Line {
+    kind: &'static str,
+    object: Option<String>,
+    text: String,
+    /// What the JSON form has beyond the text.
+    fields: Map<String, Value>,
+}
+
+impl Line {
+    fn new(kind: &'static str, text: impl Into<String>) -> Self {
+        Self { kind, object: None, text: text.into(), fields: Map::new() }
+    }
+
+    fn of(mut self, id: &ObjectId) -> Self {
+        self.object = Some(report::full_name(id));
+        self
+    }
+
+    fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(field.to_owned(), value.into());
+        self
+    }
+
+    fn tone(&self) -> Tone {
+        match self.kind {
+            "failed" | "invalid" | "outage" | "unknown" | "fight" | "timeout" => Tone::Bad,
+            "warning" | "admission" | "skipped" => Tone::Caution,
+            "step" | "note" => Tone::Faint,
+            _ => Tone::Plain,
+        }
+    }
+}
+
+/// Prints one event that happened at `now`; steps only if `verbose`.
+pub fn event(event: &Event, now: Timestamp, format: Format, verbose: bool, ui: &mut Ui) {
+    if matches!(event, Event::Step(_)) && !verbose {
+        return;
+    }
+    for line in lines(event) {
         match format {
             Format::Text => {
                 let time = now.strftime("%H:%M:%SZ ").to_string();
-                let tone = if kind == "failed" || kind == "trouble" { Tone::Bad } else { Tone::Plain };
-                let name = object.as_ref().map(|object| format!("{object}: ")).unwrap_or_default();
-                ui.line(&[(Tone::Faint, &time), (Tone::Strong, &name), (tone, &text)]);
+                let name = line.object.as_ref().map(|object| format!("{object}: ")).unwrap_or_default();
+                ui.line(&[(Tone::Faint, &time), (Tone::Strong, &name), (line.tone(), &line.text)]);
             }
-            Format::Json => {
-                let mut line = json!({"time": now.strftime("%FT%TZ").to_string(), "event": kind, "object": object, "message": text});
-                if let (Event::Invalid(failure), Some(line)) = (event, line.as_object_mut()) {
-                    line.insert("errors".to_owned(), report::json::errors(failure).into());
-                }
-                ui.document(&format!("{line}\n"));
-            }
+            Format::Json => ui.document(&format!("{}\n", json_line(line, now))),
         }
     }
-    if let Event::Done(manifest, outcome) = event {
-        results::remarks(manifest, outcome, ui);
-    }
-    if let Event::Invalid(failure) = event {
-        report::failure(failure, ui);
-    }
-}
-
-/// What an event comes to: its kind, its object, its text.
-fn entries(event: &Event<'_>) -> Vec<(&'static str, Option<String>, String)> {
-    let one = |kind, object: Option<String>, text: String| vec![(kind, object, text)];
     match event {
-        Event::Read(config) => {
-            one("read", None, format!("read the Config {}, for namespace {}", config.name, config.namespace))
-        }
-        Event::Rendered(manifests) => one("rendered", None, format!("rendered {} objects", manifests.len())),
-        Event::Invalid(_) => {
-            one("invalid", None, "the Config is invalid; keeping the last valid configuration".to_owned())
-        }
-        Event::Gone => one("gone", None, "the Config is not there; nothing to reconcile".to_owned()),
-        Event::Deleting => one("deleting", None, "the Config is being deleted; its objects go with it".to_owned()),
-        Event::Finalizer(true) => one("finalizer", None, "put the finalizer on the Config".to_owned()),
-        Event::Finalizer(false) => one("finalizer", None, "took the finalizer off the Config".to_owned()),
-        Event::Missing(id) => one("drift", Some(report::full_name(id)), "missing".to_owned()),
-        Event::Deviates(manifest, live, differences) => deviations(manifest, live, differences),
-        Event::Done(manifest, outcome) => {
-            let (word, _) = results::word(&outcome.action);
-            let reason = match &outcome.action {
-                Action::Skipped(reason) => format!(" ({reason})"),
-                _ => String::new(),
-            };
-            one(word, Some(report::full_name(&manifest.id)), format!("{word}{reason}"))
-        }
-        Event::InSync(count) => one("in-sync", None, format!("in sync: {count} objects")),
-        Event::Trouble(id, error) => one("trouble", Some(report::full_name(id)), error.to_string()),
+        Event::InvalidConfig(failure, _) | Event::InvalidTemplates(failure) => report::failure(failure, ui),
+        Event::Applied(manifest, outcome) if format == Format::Text => results::remarks(manifest, outcome, ui),
+        _ => {}
     }
 }
 
-fn deviations(
-    manifest: &Manifest,
-    live: &Value,
-    differences: &[Difference],
-) -> Vec<(&'static str, Option<String>, String)> {
-    let (live, wanted) = mask::pair(live, &manifest.object);
+fn json_line(line: Line, now: Timestamp) -> Value {
+    let time = now.strftime("%FT%TZ").to_string();
+    let mut value = json!({"time": time, "event": line.kind, "object": line.object, "message": line.text});
+    if let Some(fields) = value.as_object_mut() {
+        fields.extend(line.fields);
+    }
+    value
+}
+
+/// The last line on a terminal, which is written anew after each event.
+pub fn status(state: &State, since: Option<Timestamp>) -> String {
+    let (objects, unknown) = (state.objects(), state.unknown());
+    let sync = match since.filter(|_| state.is_in_sync()) {
+        Some(since) => format!("in sync since {}", since.strftime("%H:%M:%SZ")),
+        None => "not in sync".to_owned(),
+    };
+    let connection = if state.is_out() { "no connection" } else { "connected" };
+    format!("{sync} · {objects} objects · {unknown} unknown · {} passes · {connection}", state.passes())
+}
+
+/// What an event comes to.
+fn lines(event: &Event) -> Vec<Line> {
+    let line = match event {
+        Event::Read(name, namespace) => {
+            Line::new("read", format!("read config.bpfman.io/{name}, for namespace {namespace}"))
+        }
+        Event::Rendered(count) => Line::new("rendered", format!("rendered {count} objects")).with("objects", *count),
+        Event::Warning(text) => Line::new("warning", format!("warning: {text}")),
+        Event::Note(text) => Line::new("note", text),
+        Event::InvalidConfig(failure, keeps) => invalid("the Config is invalid", failure, *keeps),
+        Event::InvalidTemplates(failure) => invalid("a template is invalid", failure, true),
+        Event::Gone => Line::new("gone", "the Config does not exist; nothing to reconcile"),
+        Event::Deleting => Line::new("deleting", "the Config is being deleted; its objects are garbage collected"),
+        Event::Operator => Line::new(
+            "operator",
+            "bpfman-operator manages this Config, too: it resets these objects to its own templates and images",
+        ),
+        Event::Deviates(deviation) => return deviations(deviation),
+        Event::Missing(id) => Line::new("missing", "does not exist").of(id),
+        Event::Terminating(id) => {
+            Line::new("terminating", "is being deleted; it is created again when it is gone").of(id)
+        }
+        Event::Applied(manifest, outcome) => return applied(&manifest.id, outcome),
+        Event::ChangedByAdmission(deviation) => return changed_by_admission(deviation),
+        Event::Fight { id, deviation, pause } => fight(id, deviation.as_ref(), pause.as_secs()),
+        Event::NoLongerDesired(id) => {
+            Line::new("no-longer-desired", "is no longer desired; it is left as it is").of(id)
+        }
+        Event::InSync(count) => Line::new("in-sync", format!("in sync: {count} objects")).with("objects", *count),
+        Event::Unknown(id, error) => Line::new("unknown", format!("cannot be watched: {error}")).of(id),
+        Event::KnownAgain(id) => Line::new("known", "can be watched again").of(id),
+        Event::OutageBegan(error) => Line::new("outage", format!("{error}; trying again")),
+        Event::OutageEnded(time) => {
+            Line::new("outage", format!("the server answers again, after {} s", time.as_secs()))
+        }
+        Event::TimedOut(Some(id)) => Line::new("timeout", "not as desired in time").of(id),
+        Event::TimedOut(None) => Line::new("timeout", "the condition was not met in time"),
+        Event::Step(text) => Line::new("step", text),
+        event => finalizer(event),
+    };
+    vec![line]
+}
+
+fn finalizer(event: &Event) -> Line {
+    Line::new(
+        "finalizer",
+        match event {
+            Event::Finalizer(true) => "added the finalizer to the Config".to_owned(),
+            Event::Finalizer(false) => "removed the finalizer from the Config".to_owned(),
+            Event::FinalizerAdopted => {
+                "the finalizer of an earlier run, or of another watch, is on the Config; it is removed at the end"
+                    .to_owned()
+            }
+            Event::FinalizerRefused(error) => format!("cannot set the finalizer of the Config: {error}"),
+            Event::FinalizerLeft(reason) => format!(
+                "could not remove the finalizer {FINALIZER} from the Config: {reason}; run watch once more and end it, \
+             or: kubectl edit configs.bpfman.io"
+            ),
+            _ => String::new(),
+        },
+    )
+}
+
+fn invalid(what: &str, failure: &Failure, keeps: bool) -> Line {
+    let then = if keeps { "keeping the last valid configuration" } else { "waiting for it to be corrected" };
+    Line::new("invalid", format!("{what}; {then}")).with("errors", report::json::errors(failure))
+}
+
+fn applied(id: &ObjectId, outcome: &Outcome) -> Vec<Line> {
+    let (word, _) = results::word(&outcome.action);
+    let line = match &outcome.action {
+        Action::Skipped(reason) => Line::new(word, format!("skipped ({reason})")),
+        Action::Failed(error) => Line::new(word, format!("failed: {error}")),
+        _ => Line::new(word, word),
+    };
+    vec![line.of(id).with("warnings", outcome.warnings.clone())]
+}
+
+fn deviations(deviation: &Deviation) -> Vec<Line> {
+    let line = |shown: Shown| {
+        let text = format!("{}  # {}", shown.change, shown.owners);
+        shown.fields(Line::new("drift", text).of(&deviation.manifest.id))
+    };
+    shown(deviation).into_iter().map(line).collect()
+}
+
+fn changed_by_admission(deviation: &Deviation) -> Vec<Line> {
+    let line = |shown: Shown| {
+        let (desired, live) = (report::value(shown.desired.as_ref()), report::value(shown.live.as_ref()));
+        let text = format!(
+            "the server stores {live} instead of {desired} at {}: an admission webhook or policy changes it",
+            shown.path
+        );
+        shown.fields(Line::new("admission", text).of(&deviation.manifest.id))
+    };
+    shown(deviation).into_iter().map(line).collect()
+}
+
+fn fight(id: &ObjectId, deviation: Option<&Deviation>, seconds: u64) -> Line {
+    let rest = format!("within a minute; it is left alone for {seconds} s");
+    let line = |text: String| Line::new("fight", text).of(id).with("seconds", seconds);
+    match deviation.and_then(|deviation| shown(deviation).into_iter().next()) {
+        Some(shown) => {
+            let (desired, live) = (report::value(shown.desired.as_ref()), report::value(shown.live.as_ref()));
+            let text = format!(
+                "{} was set to {desired} {ROUNDS} times and set back to {live} by {} {rest}",
+                shown.path, shown.owners
+            );
+            shown.fields(line(text))
+        }
+        None => line(format!("was created {ROUNDS} times and deleted again {rest}")),
+    }
+}
+
+/// A difference as it is shown: Secrets masked.
+struct Shown {
+    path: String,
+    change: String,
+    live: Option<Value>,
+    desired: Option<Value>,
+    owners: String,
+}
+
+impl Shown {
+    fn fields(self, line: Line) -> Line {
+        line.with("path", self.path).with("live", self.live).with("desired", self.desired).with("owners", self.owners)
+    }
+}
+
+fn shown(deviation: &Deviation) -> Vec<Shown> {
+    let (live, desired) = mask::pair(&deviation.live, &deviation.manifest.object);
     let managers = Managers::of(&live);
-    let told = differences.iter().map(|difference| {
+    let show = |difference: &Difference| {
         let path = &difference.path;
-        let (live_value, wanted) = (value_at(&live, path), value_at(&wanted, path));
-        let what = match difference.what {
+        let value = |object| if path.0.is_empty() { None } else { value_at(object, path).cloned() };
+        let (live_value, desired) = (value(&live), value(&desired));
+        let change = match difference.what {
             What::NoLongerDesired | What::Unclear => format!("{path} {}", difference.what),
-            _ if live_value == wanted || path.0.is_empty() => format!("{path} {}", difference.what),
-            _ => format!("{path}: {} -> {}", report::value(live_value), report::value(wanted)),
+            _ if live_value == desired => format!("{path} {}", difference.what),
+            _ => format!("{path}: {} -> {}", report::value(live_value.as_ref()), report::value(desired.as_ref())),
         };
-        let whose = report::owners(&managers.owners(&live, path));
-        ("drift", Some(report::full_name(&manifest.id)), format!("{what}  # {whose}"))
-    });
-    told.collect()
+        let owners = report::owners(&managers.owners(&live, path));
+        Shown { path: path.to_string(), change, live: live_value, desired, owners }
+    };
+    deviation.differences.iter().map(show).collect()
 }

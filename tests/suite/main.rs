@@ -49,6 +49,7 @@ mod readme;
 mod refusals;
 mod render;
 mod server_words;
+mod simulation;
 mod streams;
 mod transport;
 mod watching;
