@@ -131,7 +131,5 @@ fn failure(status: &Value, server: &Server) -> Observation {
 
 fn unreadable(bytes: &[u8], server: &Server) -> Observation {
     let text = String::from_utf8_lossy(bytes.get(..400.min(bytes.len())).unwrap_or_default());
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let error = Error::Unusable { code: 200, host: server.address.clone(), line: line.chars().take(200).collect() };
-    Observation::Failed { error, retry_after: None }
+    Observation::Failed { error: Error::unusable(StatusCode::OK, &text, server), retry_after: None }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use bpfman_config::cluster::Error;
 use bpfman_config::exit::Exit;
 use bpfman_config::manifest::{Manifest, ObjectId};
+use bpfman_config::reconcile::outcome::{Action as Done, Outcome};
 use bpfman_config::reconcile::watch::{
-    Action, Applied, Behaviour, Event, Input, Observation, Outcome, State, Time, finalizer::FINALIZER,
+    Action, Behaviour, Event, Input, Observation, State, Time, finalizer::FINALIZER,
 };
 use serde_json::Value;
 
@@ -117,6 +118,7 @@ impl Simulation {
     pub(super) fn new(mode: Mode, seed: u64) -> Self {
         let behaviour = Behaviour {
             observe: mode.observe,
+            exact: false,
             finalizer: true,
             field_manager: "bpfman-config".to_owned(),
             resync: Duration::from_secs(if mode.everything { 30 } else { 600 }),
@@ -277,7 +279,7 @@ impl Simulation {
                 self.soon(Next::Answer(id, connection, from));
             }
             Action::Disconnect(id) => drop(self.connections.remove(&id)),
-            Action::Apply(tasks) => {
+            Action::Apply(tasks, _) => {
                 self.check_apply(&tasks)?;
                 self.aborted = false;
                 self.soon(Next::Apply(tasks));
@@ -496,9 +498,9 @@ impl Simulation {
             None => (applied, Duration::from_millis(self.random.between(1, 20))),
         };
         let outcome = match applied {
-            Ok((object, true)) => Outcome { result: Applied::Created, object: Some(object), warnings: Vec::new() },
-            Ok((object, false)) => Outcome { result: Applied::Configured, object: Some(object), warnings: Vec::new() },
-            Err(error) => Outcome { result: Applied::Failed(error), object: None, warnings: Vec::new() },
+            Ok((object, true)) => Outcome { object: Some(object), ..Outcome::of(Done::Created) },
+            Ok((object, false)) => Outcome { object: Some(object), ..Outcome::of(Done::Configured) },
+            Err(error) => Outcome::of(Done::Failed(error)),
         };
         self.broadcast();
         let next = Next::Applied(manifest.id.clone(), Box::new(outcome), tasks);
@@ -536,7 +538,7 @@ impl Simulation {
                 }
                 Ok(self.server.get(&id).cloned().unwrap_or(live))
             }
-            _ => Err(Error::Stale("it has changed".to_owned())),
+            _ => Err(world::stale()),
         };
         let (result, after) = match self.disturbed() {
             Some((error, after)) => (Err(error), after),
@@ -578,7 +580,7 @@ fn failed(error: Error) -> Observation {
 }
 
 fn outcome_is_no_answer(outcome: &Outcome) -> bool {
-    matches!(&outcome.result, Applied::Failed(Error::Unreachable { .. } | Error::TimedOut { .. }))
+    matches!(&outcome.action, Done::Failed(Error::Unreachable { .. } | Error::TimedOut { .. }))
 }
 
 fn brief(value: &impl std::fmt::Debug) -> String {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use bpfman_config::cluster::{Error, Trouble};
+use bpfman_config::cluster::{Class, ConnectError, Error, Refusal};
 use bpfman_config::exit::Exit;
 use bpfman_config::failure::Failure;
 use bpfman_config::manifest::{Manifest, ObjectId};
@@ -68,7 +68,7 @@ pub(super) fn is_as_desired(live: Option<&Value>, desired: &Value) -> bool {
 }
 
 pub(super) fn unreachable() -> Error {
-    Error::Unreachable { host: "https://model".to_owned(), cause: Trouble::Refused }
+    Error::Unreachable { host: "https://model".to_owned(), cause: ConnectError::Refused }
 }
 
 pub(super) fn silent(seconds: u64) -> Error {
@@ -80,9 +80,18 @@ pub(super) fn busy() -> Error {
 }
 
 pub(super) fn forbidden() -> Error {
-    Error::Forbidden("not allowed".to_owned())
+    refused(Class::Forbidden, 403, "not allowed")
 }
 
 pub(super) fn refusal() -> Error {
-    Error::Refused { code: 422, message: "a policy says no".to_owned() }
+    refused(Class::Other, 422, "a policy says no")
+}
+
+pub(super) fn stale() -> Error {
+    refused(Class::Stale, 409, "it has changed")
+}
+
+fn refused(class: Class, code: u16, message: &str) -> Error {
+    let message = message.to_owned();
+    Error::Refused(Box::new(Refusal { class, code, reason: String::new(), message, causes: Vec::new() }))
 }
