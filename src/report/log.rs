@@ -38,7 +38,7 @@ pub const KINDS: [(&str, &str); 25] = [
     ("gone", "the Config does not exist"),
     ("deleting", "the Config is being deleted"),
     ("finalizer", "the finalizer was added to the Config or removed, or could not be"),
-    ("operator", "bpfman-operator manages the same objects"),
+    ("operator", "bpfman-operator has written the same objects"),
     ("drift", "an object deviates: `path`, `live`, `desired`, `owners`"),
     ("missing", "an object does not exist"),
     ("terminating", "an object is being deleted; it is created again when it is gone"),
@@ -148,7 +148,7 @@ fn lines(event: &Event) -> Vec<Line> {
         Event::Deleting => Line::new("deleting", "the Config is being deleted; its objects are garbage collected"),
         Event::Operator => Line::new(
             "operator",
-            "bpfman-operator manages this Config, too: it resets these objects to its own templates and images",
+            "bpfman-operator has written these objects, too; where it runs, it resets them to its own templates and images",
         ),
         Event::Deviates(deviation) => return deviations(deviation),
         Event::Missing(id) => Line::new("missing", "does not exist").of(id),

@@ -179,6 +179,11 @@ impl Cluster {
         self.try_apply("kubectl", include_str!("prerequisites.yaml"))
     }
 
+    /// The file with prometheus-operator's CRD of `ServiceMonitor`.
+    pub fn monitoring_crd(&self) -> PathBuf {
+        programs::service_monitor_crd().unwrap_or_else(|error| panic!("no CRD: {error:#}"))
+    }
+
     /// Starts `count` nodes that take pods: `node-1`, `node-2`, …
     pub fn start_nodes(&mut self, count: usize) {
         self.try_start_nodes(count).unwrap_or_else(|error| panic!("no nodes: {error:#}"));

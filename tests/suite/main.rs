@@ -53,6 +53,7 @@ mod simulation;
 mod streams;
 mod transport;
 mod watching;
+mod watching_faults;
 mod wrong_inputs;
 mod yaml;
 mod yaml_kubectl;

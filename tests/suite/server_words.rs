@@ -15,7 +15,7 @@ const POLICY: &str =
 ";
 
 /// Creates an admission policy, and waits until it is in force: until an apply of `probe` says so.
-fn policy(cluster: &Cluster, name: &str, resources: &str, action: &str, validation: &str) {
+pub(crate) fn policy(cluster: &Cluster, name: &str, resources: &str, action: &str, validation: &str) {
     let text = POLICY.replace("NAME", name).replace("RESOURCES", resources).replace("ACTION", action);
     cluster.apply(&text.replace("VALIDATION", validation));
 }

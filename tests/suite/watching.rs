@@ -181,7 +181,7 @@ fn nothing_is_made_again_once_the_config_is_deleted() {
     let (mark, before) = (cluster.requests().len(), watch.said().len());
     cluster.kubectl_ok(&["delete", "configs.bpfman.io/bpfman-config"]);
     cluster.kubectl_ok(&["delete", "-n", "ebpf", DAEMON, "--cascade=background"]);
-    watch.says("nothing is wanted", 1);
+    watch.says("nothing to reconcile", 1);
     let mut told = watch.said()[before..].to_owned() + &written(&cluster, mark);
     let before = watch.said().len();
     cluster.apply(&config());
@@ -218,7 +218,7 @@ fn an_invalid_config_can_be_deleted() {
     cluster.kubectl_ok(&["patch", "configs.bpfman.io/bpfman-config", "--type=merge", "-p", invalid]);
     watch.says("spec.namespace is", 1);
     cluster.kubectl_ok(&["delete", "configs.bpfman.io/bpfman-config", "--timeout=20s"]);
-    watch.says("took the finalizer off", 1);
+    watch.says("removed the finalizer", 1);
     assert_eq!(watch.end("INT"), Some(130));
 }
 

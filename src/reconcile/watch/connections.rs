@@ -80,6 +80,11 @@ impl Connections {
         self.outage.is_active()
     }
 
+    /// The same, reported: more than one connection that broke.
+    pub fn is_known_to_be_out(&self) -> bool {
+        self.outage.is_reported()
+    }
+
     /// Watches exactly `ids` from now on.
     pub fn want(&mut self, ids: &BTreeSet<ObjectId>, now: Time, out: &mut Vec<Action>) {
         let gone: Vec<_> = self.watched.keys().filter(|id| !ids.contains(*id)).cloned().collect();
@@ -121,7 +126,7 @@ impl Connections {
         };
         match observation {
             Observation::Listed { object, version } => {
-                let effect = watched.known.listed(object, watched.since);
+                let effect = watched.known.listed(object, &version, watched.since);
                 watched.error = None;
                 watched.relist_at = now + self.jitter.spread(self.resync);
                 watched.version = version;
@@ -168,8 +173,10 @@ impl Connections {
                 Effect::None
             }
             Observation::Interrupted => {
+                let pause = if now < watched.since + STABLE { FIRST_PAUSE } else { Duration::ZERO };
                 watched.open = false;
-                watched.phase = Phase::Waiting(if now < watched.since + STABLE { now + FIRST_PAUSE } else { now });
+                watched.phase = Phase::Parked;
+                self.outage.suspected(now + pause);
                 Effect::None
             }
             Observation::Failed { error, retry_after } => self.failed(id, error, retry_after, now, out),

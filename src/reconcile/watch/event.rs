@@ -38,7 +38,7 @@ pub enum Event {
     FinalizerRefused(Error),
     /// The finalizer stays on the Config at the end, and why.
     FinalizerLeft(String),
-    /// bpfman-operator manages these objects, too.
+    /// bpfman-operator has written these objects, too.
     Operator,
     /// An object deviates from what is desired.
     Deviates(Deviation),

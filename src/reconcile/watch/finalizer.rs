@@ -30,6 +30,8 @@ pub struct Finalizer {
     in_flight: Option<bool>,
     backoff: Backoff,
     retry_at: Time,
+    /// Whether the loop ends: then only short pauses are worth it.
+    hurries: bool,
     told: Option<Error>,
 }
 
@@ -91,7 +93,7 @@ impl Finalizer {
                 if added && !error.is_no_answer() {
                     self.ours = None;
                 }
-                self.retry_at = now + self.backoff.next(FIRST_PAUSE, LONGEST_PAUSE, jitter);
+                self.retry_at = now + self.backoff.next(FIRST_PAUSE, if self.hurries { FIRST_PAUSE } else { LONGEST_PAUSE }, jitter);
                 let is_news = !error.is_stale() && self.told.as_ref() != Some(&error);
                 self.told = Some(error.clone());
                 is_news.then_some(Err(error))
@@ -107,7 +109,7 @@ impl Finalizer {
     /// The end has come: no pause is waited for.
     pub fn hurry(&mut self) {
         self.retry_at = Time::ZERO;
-        self.backoff.reset();
+        self.hurries = true;
     }
 
     /// Whether a request is in flight.

@@ -32,6 +32,8 @@ pub struct Known {
     live: Option<Option<Rc<Value>>>,
     /// Our own write that the watch has not shown yet: its version, and when it was answered.
     written: Option<(Option<u128>, Time)>,
+    /// The newest version that a list or a watch has shown: what is older contradicts it.
+    newest: Option<u128>,
     /// The uid of the object that was deleted last; it never comes back but from a backup.
     dead: Option<String>,
 }
@@ -43,7 +45,7 @@ impl Known {
     }
 
     /// Takes over the result of a list that began at `began`.
-    pub fn listed(&mut self, object: Option<Value>, began: Time) -> Effect {
+    pub fn listed(&mut self, object: Option<Value>, list_version: &str, began: Time) -> Effect {
         if let Some((written, answered)) = self.written
             && began < answered
             && object.as_ref().is_none_or(|object| version(object) < written)
@@ -52,6 +54,8 @@ impl Known {
         }
         self.written = None;
         self.dead = None;
+        // Of an object the list says how old it is; without one, that there was none up to then.
+        self.newest = object.as_ref().map_or_else(|| list_version.parse().ok(), version);
         self.set(object)
     }
 
@@ -61,15 +65,11 @@ impl Known {
             return Effect::None;
         }
         let Lifecycle { uid, .. } = Lifecycle::of(&object);
-        if uid.is_some() && uid == self.dead {
-            return Effect::Doubtful;
-        }
-        if let Some(Some(known)) = &self.live
-            && version(&object) < version(known)
-        {
+        if (uid.is_some() && uid == self.dead) || version(&object) < self.newest {
             return Effect::Doubtful;
         }
         self.written = None;
+        self.newest = version(&object);
         self.set(Some(object))
     }
 
@@ -84,6 +84,7 @@ impl Known {
             _ => {}
         }
         self.written = None;
+        self.newest = version(object);
         self.dead = uid;
         self.set(None)
     }

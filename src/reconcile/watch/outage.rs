@@ -37,6 +37,11 @@ impl Outage {
         self.active.is_some()
     }
 
+    /// Whether it was reported.
+    pub fn is_reported(&self) -> bool {
+        self.active.is_some() && self.told.is_some()
+    }
+
     /// A request for `id` got no usable answer.
     pub fn failed(
         &mut self,
@@ -66,6 +71,11 @@ impl Outage {
             self.told = Some(now);
             out.push(Action::Report(Event::OutageBegan(error)));
         }
+    }
+
+    /// A connection broke: one request finds out whether the server is still there, the others wait for its answer.
+    pub fn suspected(&mut self, next: Time) {
+        self.active.get_or_insert(Active { next, probe: None, broke_connections: false });
     }
 
     /// The server answered; returns whether the outage broke connections, if there was one.

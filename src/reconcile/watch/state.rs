@@ -22,11 +22,14 @@ use crate::config::Lifecycle;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::ObjectId;
+use crate::ownership::Managers;
 use crate::reconcile::outcome::{Action as Done, Outcome};
 use crate::reconcile::rollout::Progress;
 
 /// After a pass, events are gathered for so long: a burst is one more pass.
 pub const WINDOW: Duration = Duration::from_millis(500);
+/// The field manager of bpfman-operator, which is its program's name.
+const OPERATOR: &str = "bpfman-operator";
 /// How long the first pass waits for objects whose state is not known yet.
 const FIRST_LOOK: Duration = Duration::from_secs(2);
 
@@ -56,6 +59,7 @@ pub struct State {
     /// Whether other objects may have to be watched than before.
     watches_others: bool,
     is_rendering: bool,
+    has_looked_for_operator: bool,
 }
 
 /// What is known about the Config beyond its object.
@@ -103,6 +107,7 @@ impl State {
             is_stale: true,
             watches_others: true,
             is_rendering: false,
+            has_looked_for_operator: false,
         }
     }
 
@@ -164,7 +169,7 @@ impl State {
 
     /// Whether the server gives no usable answer at present.
     pub fn is_out(&self) -> bool {
-        self.connections.is_out()
+        self.connections.is_known_to_be_out()
     }
 
     fn take(&mut self, input: Input, now: Time, out: &mut Vec<Action>) {
@@ -448,16 +453,15 @@ impl State {
     fn plan(&mut self, now: Time, out: &mut Vec<Action>) {
         self.next_try = None;
         let config = self.live_config().flatten().cloned();
-        let Some(config) = config.filter(|_| !self.connections.is_out()) else {
-            self.told_in_sync = false;
-            return;
-        };
+        self.told_in_sync &= config.is_some() && !self.connections.is_known_to_be_out();
+        let Some(config) = config.filter(|_| !self.connections.is_out()) else { return };
         if !self.care_for_finalizer(&config, now, out) || self.pass_is_running || self.is_rendering {
             return;
         }
         if self.config.desired_uid != Lifecycle::of(&config).uid || self.is_first_look(now) {
             return;
         }
+        self.look_for_operator(&config, out);
         let (mut due, mut all_in_sync) = (Vec::new(), true);
         for position in 0..self.order.len() {
             let Some(id) = self.order.get(position).cloned() else { continue };
@@ -477,6 +481,19 @@ impl State {
         }
         self.told_in_sync = false;
         self.begin_pass(&due, now, out);
+    }
+
+    /// Reports once, at the start, that the operator has written these objects.
+    fn look_for_operator(&mut self, config: &Value, out: &mut Vec<Action>) {
+        if std::mem::replace(&mut self.has_looked_for_operator, true) {
+            return;
+        }
+        let wrote = |object: &Value| {
+            Managers::of(object).entries.iter().any(|entry| entry.owner.manager == OPERATOR)
+        };
+        if wrote(config) || self.order.iter().filter_map(|id| self.live(id)).any(|live| wrote(&live)) {
+            out.push(Action::Report(Event::Operator));
+        }
     }
 
     /// Decides about one object; none when its state is unknown.

@@ -106,6 +106,9 @@ pub(super) struct Simulation {
     /// Whether the server could not be asked, or refused, some time during the end.
     pub(super) was_disturbed: bool,
     ticks: (Time, u32),
+    /// The reports, kept for tests that read them.
+    pub(super) said: Vec<String>,
+    pub(super) patches: Vec<(Time, ObjectId)>,
     /// What happened, kept only for a schedule that is known to fail.
     trace: Option<Vec<String>>,
     pub(super) finalizer_is_ours: bool,
@@ -115,7 +118,23 @@ pub(super) struct Simulation {
 const FAULTS: Duration = Duration::from_secs(40);
 
 impl Simulation {
+    /// A schedule of random faults.
     pub(super) fn new(mode: Mode, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let mut simulation = Self::quiet(mode, seed);
+        for _ in 0..random.between(1, 14) {
+            let at = random.between(0, 40_000);
+            simulation.at(Duration::from_millis(at), Next::Act);
+        }
+        simulation.at(FAULTS, Next::Recover);
+        let end = 45_000 + u64::try_from(mode.settles.as_millis()).unwrap();
+        let stop = if random.percent(30) { random.between(0, 40_000) } else { end };
+        simulation.at(Duration::from_millis(stop), Next::Stop);
+        simulation
+    }
+
+    /// A cluster in which nothing happens by itself.
+    pub(super) fn quiet(mode: Mode, seed: u64) -> Self {
         let behaviour = Behaviour {
             observe: mode.observe,
             exact: false,
@@ -125,13 +144,12 @@ impl Simulation {
             platform_is_auto: false,
             until: None,
         };
-        let mut random = Random::new(seed);
         let mut server = Server::default();
         server.create(&world::namespace("ebpf"));
         server.create(&world::service());
         server.create(&world::config());
         server.update(&world::config(), |config| config["spec"] = serde_json::json!({"value": "v0"}));
-        let mut simulation = Self {
+        Self {
             state: State::new(behaviour, world::config(), None, seed),
             mode,
             server,
@@ -156,22 +174,12 @@ impl Simulation {
             requests: 0,
             was_disturbed: false,
             ticks: (Time::ZERO, 0),
+            said: Vec::new(),
+            patches: Vec::new(),
             trace: None,
             finalizer_is_ours: false,
             random: Random::new(seed.wrapping_mul(31)),
-        };
-        for _ in 0..random.between(1, 14) {
-            let at = random.between(0, 40_000);
-            simulation.at(Duration::from_millis(at), Next::Act);
         }
-        simulation.at(FAULTS, Next::Recover);
-        let stop = if random.percent(30) {
-            random.between(0, 40_000)
-        } else {
-            45_000 + u64::try_from(mode.settles.as_millis()).unwrap()
-        };
-        simulation.at(Duration::from_millis(stop), Next::Stop);
-        simulation
     }
 
     pub(super) fn run(mut self) -> Result<(), String> {
@@ -185,6 +193,42 @@ impl Simulation {
         let trace = self.trace.take().unwrap_or_default();
         let from = trace.len().saturating_sub(40);
         result.map_err(|what| format!("at {:?}: {what}\n{}", self.now, trace[from..].join("\n")))
+    }
+
+    /// Lets time pass up to `end`.
+    pub(super) fn advance(&mut self, end: Time) -> Result<(), String> {
+        self.trace.get_or_insert_default();
+        self.step(Input::Tick)?;
+        while self.ended.is_none() {
+            let wake = self.state.wake_at();
+            let happens = self.next.keys().next().map(|(at, _)| *at);
+            let Some(at) = wake.into_iter().chain(happens).min().filter(|at| *at <= end) else { break };
+            self.now = at.max(self.now);
+            if happens == Some(at) {
+                let (_, next) = self.next.pop_first().ok_or("no first")?;
+                self.happen(next)?;
+            } else {
+                self.count_tick()?;
+                self.step(Input::Tick)?;
+            }
+        }
+        self.now = self.now.max(end);
+        Ok(())
+    }
+
+    /// An event comes late.
+    pub(super) fn see(&mut self, id: &ObjectId, object: Value) {
+        let Some(number) = self.connections.get(id).map(|connection| connection.number) else { return };
+        self.soon(Next::Input(Input::Seen(id.clone(), number, Observation::Changed(object))));
+    }
+
+    /// Asks the loop to end.
+    pub(super) fn stop(&mut self) -> Result<(), String> {
+        self.happen(Next::Stop)
+    }
+
+    pub(super) fn ended(&self) -> Option<Exit> {
+        self.ended
     }
 
     fn run_to_end(&mut self) -> Result<(), String> {
@@ -301,6 +345,10 @@ impl Simulation {
     }
 
     fn reported(&mut self, event: Event) -> Result<(), String> {
+        if self.trace.is_some() {
+            let words = super::script::words(&event);
+            self.said.push(format!("{:.1} {words}", self.now.as_secs_f32()));
+        }
         match event {
             Event::InSync(_) => {
                 self.in_sync = true;
@@ -446,8 +494,9 @@ impl Simulation {
             let Some((number, Some(sent))) = self.connections.get(&id).map(|one| (one.number, one.sent)) else {
                 continue;
             };
-            let new = self.server.history.iter().filter(|change| change.id == id && change.revision > sent);
-            let new: Vec<_> = new.cloned().collect();
+            let new = self.server.history.iter().rev().take_while(|change| change.revision > sent);
+            let mut new: Vec<_> = new.filter(|change| change.id == id).cloned().collect();
+            new.reverse();
             for change in new {
                 let observation = if change.is_deletion {
                     Observation::Deleted(change.object)
@@ -489,6 +538,7 @@ impl Simulation {
         }
         let (manifest, _) = tasks.remove(0);
         self.requests += 1;
+        self.patches.push((self.now, manifest.id.clone()));
         let answered = self.condition == Condition::Up;
         let arrives = answered || (self.condition == Condition::Silent && self.random.percent(50));
         let applied = if arrives { self.applied(&manifest, answered)? } else { Err(world::unreachable()) };
@@ -536,7 +586,10 @@ impl Simulation {
                     self.server.update(&id, |object| object["metadata"]["finalizers"] = serde_json::json!(finalizers));
                     self.finalizer_is_ours = adds;
                 }
-                Ok(self.server.get(&id).cloned().unwrap_or(live))
+                let mut answer = live;
+                answer["metadata"]["finalizers"] = serde_json::json!(finalizers);
+                answer["metadata"]["resourceVersion"] = serde_json::json!(self.server.revision.to_string());
+                Ok(self.server.get(&id).cloned().unwrap_or(answer))
             }
             _ => Err(world::stale()),
         };

@@ -6,7 +6,9 @@
 mod actors;
 mod check;
 mod driver;
+mod faults;
 mod random;
+mod script;
 mod server;
 mod world;
 

@@ -1,0 +1,282 @@
+//! What goes wrong on a real cluster while `watch` runs, and how it ends whatever ends it.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::connection::Folder;
+use crate::controlplane::{Cluster, Platform, lines};
+use crate::drift::edit;
+use crate::program::{Running, command, config, prepare, until, writes};
+use crate::server_words::policy;
+
+const DAEMON: &str = "daemonset/bpfman-daemon";
+
+fn finalizers(cluster: &Cluster) -> String {
+    cluster.kubectl_ok(&["get", "configs.bpfman.io/bpfman-config", "-o", "jsonpath={.metadata.finalizers}"])
+}
+
+fn watched(platform: Platform, words: &str) -> (Cluster, Running) {
+    let cluster = Cluster::start(platform);
+    prepare(&cluster);
+    let watch = Running::start(&cluster, words);
+    watch.says("in sync", 1);
+    (cluster, watch)
+}
+
+/// telepresenceio/telepresence#234: a closed terminal leaves the finalizer, and the Config cannot be deleted any more.
+#[test]
+fn every_end_removes_the_finalizer() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    for (signal, code) in [("HUP", 129), ("QUIT", 131), ("TERM", 143), ("INT", 130)] {
+        let mut watch = Running::start(&cluster, "watch");
+        watch.says("in sync", 1);
+        assert_eq!(finalizers(&cluster), r#"["bpfman.io/config-finalizer"]"#);
+        assert_eq!(watch.end(signal), Some(code), "{signal}");
+        assert_eq!(finalizers(&cluster), "", "{signal}");
+    }
+}
+
+/// A stopped pager: the pipe is full, and a write to it never ends.
+#[test]
+fn a_reader_that_does_not_read_does_not_keep_it_from_ending() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let (_reader, writer) = std::io::pipe().unwrap();
+    fill(&writer);
+    let mut watch = command(cluster.kubeconfig(), "watch -q").stdout(writer).stderr(Stdio::null()).spawn().unwrap();
+    until("the finalizer", || (!finalizers(&cluster).is_empty()).then_some(()));
+    until("the objects", || cluster.kubectl(&["get", "-n", "ebpf", DAEMON]).status.success().then_some(()));
+    let begun = Instant::now();
+    assert!(Command::new("kill").arg(watch.id().to_string()).status().unwrap().success());
+    let ended = until("its end", || watch.try_wait().unwrap());
+    assert_eq!((ended.code(), begun.elapsed() < Duration::from_secs(6)), (Some(143), true));
+    assert_eq!(finalizers(&cluster), "");
+}
+
+/// Fills a pipe to the last byte, by a writer that then waits for ever.
+fn fill(pipe: &std::io::PipeWriter) {
+    let mut copy = pipe.try_clone().unwrap();
+    let (sender, written) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        while copy.write(&[b'\n'; 4096]).is_ok() {
+            let _ = sender.send(());
+        }
+    });
+    while written.recv_timeout(Duration::from_millis(300)).is_ok() {}
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next() {
+    let (cluster, watch) = watched(Platform::PLAIN, "watch");
+    drop(watch); // by SIGKILL
+    assert_eq!(finalizers(&cluster), r#"["bpfman.io/config-finalizer"]"#);
+    let mut watch = Running::start(&cluster, "watch");
+    watch.says("the finalizer of an earlier run", 1);
+    watch.says("in sync", 1);
+    assert_eq!(watch.end("INT"), Some(130));
+    assert_eq!(finalizers(&cluster), "");
+}
+
+#[test]
+fn a_reader_that_goes_ends_it_though_nothing_is_to_be_said() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut watch = command(cluster.kubeconfig(), "watch -q").stdout(writer).spawn().unwrap();
+    until("the objects", || cluster.kubectl(&["get", "-n", "ebpf", DAEMON]).status.success().then_some(()));
+    drop(reader);
+    assert_eq!(until("its end", || watch.try_wait().unwrap()).code(), Some(0));
+    assert_eq!(finalizers(&cluster), "");
+}
+
+/// wildfly/wildfly-operator#62: a kind that the cluster lacks must not end the watch.
+#[test]
+fn kinds_that_come_and_go_take_their_objects_with_them() {
+    let (cluster, mut watch) = watched(Platform::PLAIN, "watch");
+    let before = watch.said().len();
+    let crd = cluster.monitoring_crd();
+    let crd = crd.to_str().unwrap();
+    cluster.kubectl_ok(&["create", "-f", crd]);
+    watch.says("in sync: 9 objects", 1);
+    cluster.kubectl_ok(&["delete", "-f", crd, "--wait=false"]);
+    watch.says("in sync: 4 objects", 2);
+    assert_eq!(watch.end("INT"), Some(130));
+    expect![[""]].assert_eq(&watch.said()[before..]);
+}
+
+#[test]
+fn a_namespace_that_comes_back_is_used_at_once() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    cluster.apply(&config());
+    let mut watch = Running::start(&cluster, "watch");
+    watch.says("skipped", 2);
+    std::thread::sleep(Duration::from_secs(8)); // the pauses have grown
+    let begun = Instant::now();
+    cluster.kubectl_ok(&["create", "namespace", "ebpf"]);
+    watch.says("in sync", 1);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(watch.end("INT"), Some(130));
+}
+
+#[test]
+fn a_kind_that_is_not_served_is_unknown_and_the_rest_is_kept() {
+    let folder = Folder::new();
+    folder.write("rule.yaml", "apiVersion: example.org/v1\nkind: Widget\nmetadata:\n  name: w\nspec: {}\n");
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let words = format!("watch --templates {}", folder.path("").display());
+    let mut watch = Running::start(&cluster, &words);
+    watch.says("daemonset.apps/bpfman-daemon in ebpf: created", 1);
+    watch.says("widget.example.org/w: cannot be watched: the server has no resource Widget (example.org/v1)", 1);
+    cluster.kubectl_ok(&["delete", "-n", "ebpf", DAEMON]);
+    watch.says("daemonset.apps/bpfman-daemon in ebpf: created", 2);
+    assert!(!watch.said().contains("in sync"));
+    assert_eq!(watch.end("INT"), Some(130));
+    assert_eq!(finalizers(&cluster), "");
+}
+
+/// kubernetes/kubernetes#54079: a role that names its objects.
+#[test]
+fn a_role_limited_to_the_names_is_enough() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let user = cluster.user("watcher", RULES);
+    let mut watch = Running::of(command(&user, "watch"));
+    watch.says("in sync", 1);
+    let mark = cluster.requests().len();
+    edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#);
+    watch.says("in sync", 2);
+    assert_eq!(watch.end("INT"), Some(130));
+    expect![[r#"
+        200 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
+    "#]].assert_eq(&lines(&writes(&cluster, mark)));
+}
+
+/// The smallest role with which `watch` works on plain Kubernetes; creating cannot be limited to a name.
+const RULES: &str = "
+- {apiGroups: [bpfman.io], resources: [configs], resourceNames: [bpfman-config], verbs: [get, list, watch, patch]}
+- {apiGroups: [bpfman.io], resources: [configs/finalizers], resourceNames: [bpfman-config], verbs: [update]}
+- {apiGroups: [''], resources: [namespaces], resourceNames: [ebpf], verbs: [get, list, watch, patch]}
+- {apiGroups: [''], resources: [configmaps], resourceNames: [bpfman-config], verbs: [list, watch, patch]}
+- {apiGroups: [''], resources: [configmaps], verbs: [create]}
+- {apiGroups: [storage.k8s.io], resources: [csidrivers], resourceNames: [csi.bpfman.io], verbs: [list, watch, patch]}
+- {apiGroups: [storage.k8s.io], resources: [csidrivers], verbs: [create]}
+- {apiGroups: [apps], resources: [daemonsets], resourceNames: [bpfman-daemon], verbs: [list, watch, patch]}
+- {apiGroups: [apps], resources: [daemonsets], verbs: [create]}
+- {apiGroups: [apiregistration.k8s.io], resources: [apiservices], verbs: [list, watch], resourceNames: [v1.monitoring.coreos.com, v1.route.openshift.io, v1alpha1.bpfman.io]}
+";
+
+/// openshift/cluster-version-operator#725.
+#[test]
+fn a_fight_is_reported_and_left() {
+    let (cluster, mut watch) = watched(Platform::PLAIN, "watch");
+    let mark = cluster.requests().len();
+    let begun = Instant::now();
+    while !watch.said().contains("it is left alone for") && begun.elapsed() < Duration::from_secs(30) {
+        edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"theirs"}}"#);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    // The others are still kept.
+    edit(&cluster, "csidriver/csi.bpfman.io", r#"{"spec":{"requiresRepublish":true}}"#);
+    watch.says("csidriver.storage.k8s.io/csi.bpfman.io: configured", 1);
+    let patches = lines(&writes(&cluster, mark)).matches("configmaps").count();
+    assert_eq!((patches, watch.end("INT")), (3, Some(130)));
+    let said = watch.said();
+    let fight = said.lines().find(|line| line.contains("left alone")).unwrap_or_default();
+    expect![[""]].assert_eq(fight);
+}
+
+/// It was 3.9 million lines in 8 s: kubernetes/kubernetes#30629.
+#[test]
+fn a_refused_object_is_told_once_and_sleeps_also_while_the_config_is_being_deleted() {
+    let (cluster, mut watch) = watched(Platform::PLAIN, "watch");
+    let expression = r#"{expression: "!has(object.data) || object.data['bpfman.log.level'] != 'bpfman=info'", message: 'not this level'}"#;
+    policy(&cluster, "no-level", "configmaps", "Deny", expression);
+    let probe = ["create", "configmap", "probe", "--from-literal=bpfman.log.level=bpfman=info", "--dry-run=server"];
+    until("the policy in force", || (!cluster.kubectl(&probe).status.success()).then_some(()));
+    edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#);
+    watch.says("failed: ", 1);
+    let patch = r#"{"metadata":{"finalizers":["bpfman.io/config-finalizer","example.org/other"]}}"#;
+    cluster.kubectl_ok(&["patch", "configs.bpfman.io/bpfman-config", "--type=merge", "-p", patch]);
+    cluster.kubectl_ok(&["delete", "configs.bpfman.io/bpfman-config", "--wait=false"]);
+    watch.says("removed the finalizer", 1);
+    let (lines, mark) = (watch.said().lines().count(), cluster.requests().len());
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!((watch.said().lines().count(), writes(&cluster, mark).len()), (lines, 0), "{}", watch.said());
+    assert_eq!(watch.end("INT"), Some(130));
+}
+
+#[test]
+fn templates_that_change_are_rendered_again_and_a_broken_one_keeps_the_last() {
+    let folder = Folder::new();
+    let template = |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: extra\n  namespace: {{{{ namespace }}}}\ndata:\n  key: {value}\n");
+    folder.write("extra.yaml", &template("one"));
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let mut watch = Running::start(&cluster, &format!("watch --templates {}", folder.path("").display()));
+    watch.says("in sync: 5 objects", 1);
+    folder.write("extra.yaml", &template("two"));
+    watch.says("in sync: 5 objects", 2);
+    let before = watch.said().len();
+    folder.write("extra.yaml", "kind: [\n");
+    watch.says("a template is invalid", 1);
+    cluster.kubectl_ok(&["delete", "-n", "ebpf", "configmap/extra"]);
+    watch.says("configmap/extra in ebpf: created", 2);
+    std::fs::remove_file(folder.path("extra.yaml")).unwrap();
+    watch.says("in sync: 4 objects", 1);
+    assert_eq!(watch.end("INT"), Some(130));
+    expect![[""]].assert_eq(&watch.said()[before..].replace(&folder.path("").display().to_string(), "DIR"));
+}
+
+#[test]
+fn an_invalid_config_at_the_start_is_waited_for() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let namespace = |name: &str| format!(r#"{{"spec":{{"namespace":"{name}"}}}}"#);
+    let set = |name: &str| {
+        cluster.kubectl_ok(&["patch", "configs.bpfman.io/bpfman-config", "--type=merge", "-p", &namespace(name)]);
+    };
+    set("Not_A_Label");
+    let mut watch = Running::start(&cluster, "watch");
+    watch.says("waiting for it to be corrected", 1);
+    set("ebpf");
+    watch.says("in sync", 1);
+    assert_eq!(watch.end("INT"), Some(130));
+}
+
+#[test]
+fn scripts_wait_for_a_condition() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let code = |words: &str| command(cluster.kubeconfig(), words).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let code = |words: &str| code(words).unwrap().code();
+    assert_eq!(code("watch --dry-run --until in-sync --timeout 3s"), Some(5));
+    assert_eq!(code("watch --dry-run --until drift --timeout 20s"), Some(0));
+    assert_eq!(finalizers(&cluster), "");
+    assert_eq!(code("watch --until in-sync --timeout 20s"), Some(0));
+    assert_eq!(code("watch --dry-run --until in-sync --timeout 20s"), Some(0));
+    assert_eq!(finalizers(&cluster), "");
+}
+
+#[test]
+fn two_of_us_are_quiet() {
+    let (cluster, mut first) = watched(Platform::PLAIN, "watch");
+    let mut second = Running::start(&cluster, "watch");
+    second.says("in sync", 1);
+    let mark = cluster.requests().len();
+    edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#);
+    first.says("in sync", 2);
+    second.says("in sync", 2);
+    std::thread::sleep(Duration::from_secs(2));
+    let patches = writes(&cluster, mark).len();
+    assert!(patches <= 2, "{}", lines(&writes(&cluster, mark)));
+    assert_eq!(first.end("INT"), Some(130));
+    until("the finalizer again", || (!finalizers(&cluster).is_empty()).then_some(()));
+    assert_eq!(second.end("INT"), Some(130));
+    assert_eq!(finalizers(&cluster), "");
+}
