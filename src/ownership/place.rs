@@ -2,9 +2,10 @@
 //!
 //! Pure functions.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::path::{FieldPath, Step};
 
@@ -40,13 +41,8 @@ pub fn is_item(step: &Step, item: &Value, index: usize) -> bool {
 
 fn has_keys(item: &Value, keys: &BTreeMap<String, Value>) -> bool {
     let Some(fields) = item.as_object() else { return false };
-    let given = |key: &String| fields.get(key);
-    let fits = |(key, value): (&String, &Value)| match given(key) {
-        Some(found) => same(found, value),
-        // The one key that the API fills in by itself; those of custom resources are not known.
-        None => key != "protocol" || value == "TCP",
-    };
-    keys.keys().any(|key| given(key).is_some()) && keys.iter().all(fits)
+    let fits = |(key, value): (&String, &Value)| given(fields, key).is_none_or(|found| same(&found, value));
+    keys.keys().any(|key| fields.contains_key(key)) && keys.iter().all(fits)
 }
 
 /// Whether two values are equal; unlike `==`, 1 and 1.0 are.
@@ -66,10 +62,18 @@ pub fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Whether `item` has all keys of `step`, none left out.
+/// The value of a key field. `protocol` is the one that the API fills in by itself; those of custom resources are not known.
+fn given<'a>(item: &'a Map<String, Value>, key: &str) -> Option<Cow<'a, Value>> {
+    match item.get(key) {
+        Some(value) => Some(Cow::Borrowed(value)),
+        None => (key == "protocol").then(|| Cow::Owned(Value::from("TCP"))),
+    }
+}
+
+/// Whether `item` has all keys of `step`, none left out but what the API fills in.
 pub fn has_all_keys(step: &Step, item: &Value) -> bool {
-    let Step::Keys(keys) = step else { return false };
-    keys.iter().all(|(key, value)| item.get(key).is_some_and(|found| same(found, value)))
+    let (Step::Keys(keys), Some(fields)) = (step, item.as_object()) else { return false };
+    keys.iter().all(|(key, value)| given(fields, key).is_some_and(|found| same(&found, value)))
 }
 
 /// The value at `path`, to change it.

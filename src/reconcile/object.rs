@@ -228,12 +228,10 @@ impl Task<'_> {
     }
 
     fn updated(&self, live: &Value, applied: Applied) -> Outcome {
-        let version = |object: &Value| object.pointer("/metadata/resourceVersion").cloned();
-        if version(live) == version(&applied.object) {
-            return done(Action::Unchanged, applied);
-        }
         let comparison = compare::compare(Some(live), &applied.object, self.planner.cluster.field_manager());
-        Outcome { released: comparison.released, ..done(Action::Configured, applied) }
+        let unchanged = comparison.unchanged() && !comparison.records_ownership;
+        let action = if unchanged { Action::Unchanged } else { Action::Configured };
+        Outcome { released: comparison.released, ..done(action, applied) }
     }
 
     fn failed(&self, live: Option<&Value>, error: Error) -> Outcome {
