@@ -3,13 +3,14 @@
 //! See `connection` for the reports.
 
 use std::fs;
+use std::time::Duration;
 
 use expect_test::expect;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, date_time_ymd};
 
 use crate::connection::{Folder, kubeconfig};
 use crate::connection_server::place;
-use crate::controlplane::{Cluster, Platform};
+use crate::controlplane::{Cluster, Platform, Relay};
 use crate::network::{Proxy, shows, speaks_plainly};
 
 #[test]
@@ -214,4 +215,40 @@ fn an_authority_that_cannot_be_read_does_not_spoil_the_others() {
     folder.write("admin", &fs::read_to_string(cluster.kubeconfig()).unwrap());
     let said = folder.run("admin", "diff --certificate-authority=DIR/both");
     assert!(said.contains("config.bpfman.io/bpfman-config not found"), "{said}");
+}
+
+/// A `diff` and all that it asks, on a proxy's count of connections; with kubectl's variable against HTTP/2, too.
+#[test]
+fn all_requests_share_one_connection_where_http2_is_spoken() {
+    let (cluster, folder) = (Cluster::start(Platform::ALL), Folder::new());
+    crate::program::prepare(&cluster);
+    let relay = Relay::start(cluster.port(), Duration::ZERO).unwrap();
+    let admin = fs::read_to_string(cluster.kubeconfig()).unwrap();
+    folder.write("config", &admin.replace(&cluster.port().to_string(), &relay.port.to_string()));
+    let mut run = |words: &str, environment: &[(&str, &str)]| {
+        let mark = cluster.requests().len();
+        let said = folder.said(folder.command("config", words).envs(environment.iter().copied()));
+        (said, cluster.requests().len() - mark, relay.connections())
+    };
+    let (_, written, connections) = run("apply -q", &[]);
+    assert!(written > 30 && connections == 1, "{written} requests on {connections} connections");
+    let (said, asked, connections) = run("diff -q", &[]);
+    assert_eq!((said.as_str(), connections), ("exit 0\n", 1), "{asked} requests");
+    let (said_again, asked_again, connections) = run("diff -q", &[("DISABLE_HTTP2", "1")]);
+    assert_eq!((said_again, asked_again), (said, asked));
+    assert!(connections > 1, "HTTP/1.1 has a connection for each request that is under way");
+}
+
+/// A load balancer closes what is idle, a server that ends says GOAWAY: the next request finds another connection.
+#[test]
+fn a_request_on_a_connection_that_was_cut_is_sent_again() {
+    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
+    crate::program::prepare(&cluster);
+    for environment in [None, Some(("DISABLE_HTTP2", "1"))] {
+        let relay = Relay::cutting(cluster.port(), 12_000).unwrap();
+        let admin = fs::read_to_string(cluster.kubeconfig()).unwrap();
+        folder.write("config", &admin.replace(&cluster.port().to_string(), &relay.port.to_string()));
+        let said = folder.said(folder.command("config", "apply -q").envs(environment));
+        assert!(said.ends_with("exit 0\n") && relay.connections() > 1, "{said}");
+    }
 }
