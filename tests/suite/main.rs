@@ -31,6 +31,7 @@ mod first_use;
 mod fixtures;
 mod hostile;
 mod hostile_config;
+mod http2;
 mod in_sync;
 mod input_on_a_server;
 mod json_patch;
