@@ -50,15 +50,15 @@ fn connector(config: &kube::Config, tls: rustls::ClientConfig) -> kube::Result<C
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_keepalive(Some(TCP_KEEPALIVE));
-    let Some(proxy) = config.proxy_url.clone() else { return with_tls(config, tls, tcp) };
-    match proxy.scheme_str() {
+    let Some(proxy) = config.proxy_url.clone() else { return Ok(with_tls(config, tls, tcp)) };
+    Ok(match proxy.scheme_str() {
         Some("socks5") => with_tls(config, tls, SocksV5::new(proxy, tcp)),
         Some("https") => {
             let encrypted = config.rustls_https_connector_with_connector(tcp)?;
             with_tls(config, tls, authorized(Tunnel::new(proxy.clone(), encrypted), &proxy))
         }
         _ => with_tls(config, tls, authorized(Tunnel::new(proxy.clone(), tcp), &proxy)),
-    }
+    })
 }
 
 /// Adds the user and the password of the proxy's URL, in which they are percent-encoded.
@@ -74,7 +74,7 @@ fn authorized<C>(tunnel: Tunnel<C>, proxy: &Uri) -> Tunnel<C> {
     }
 }
 
-fn with_tls<C>(config: &kube::Config, tls: rustls::ClientConfig, connector: C) -> kube::Result<Connector>
+fn with_tls<C>(config: &kube::Config, tls: rustls::ClientConfig, connector: C) -> Connector
 where
     C: Service<Uri> + Clone + Send + Sync + 'static,
     C::Response: Connection + Read + Write + Send + Unpin + 'static,
@@ -93,7 +93,7 @@ where
         builder.enable_all_versions().wrap_connector(connector)
     };
     let streams = builder.map_response(|stream| Box::new(stream) as Box<dyn Stream>).map_err(Into::into);
-    Ok(BoxCloneSyncService::new(streams))
+    BoxCloneSyncService::new(streams)
 }
 
 impl<T: Connection + Read + Write + Send + Unpin> Stream for MaybeHttpsStream<T> {
