@@ -9,7 +9,7 @@ use std::thread;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use expect_test::expect;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rcgen::KeyPair;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::json;
@@ -70,7 +70,7 @@ fn as_sec1(pem: &str) -> String {
     pem::encode_many(&[parameters, pem::Pem::new("EC PRIVATE KEY", split(rest).1)])
 }
 
-/// Stock microk8s has such certificates (kubernetes-client/java#2546, canonical/microk8s#4864).
+/// Stock microk8s has such certificates.
 #[test]
 fn a_certificate_of_x509_version_1_and_a_sec1_key_are_taken() {
     let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
@@ -177,6 +177,36 @@ fn watch_gets_a_new_certificate_of_a_plugin_when_the_old_one_ends() {
     assert_eq!((users(&cluster, mark), runs(&folder)), (vec!["old".to_owned(), "new".to_owned()], 2));
 }
 
+/// Each request would start one more.
+#[test]
+fn a_plugin_that_hangs_while_watch_runs_is_told_and_never_runs_twice_at_once() {
+    let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
+    prepare(&cluster);
+    let user = cluster.user_valid("one", MASTERS, (0, 4_070_908_800));
+    let file = |ending| fs::read_to_string(user.with_extension(ending)).unwrap();
+    let ends = Timestamp::now() + SignedDuration::from_secs(16);
+    let status =
+        json!({"clientCertificateData": file("crt"), "clientKeyData": file("key"), "expirationTimestamp": ends});
+    plugin(&folder, &status, &status);
+    folder.script("bin/plugin", "echo $$ >>DIR/runs; [ ! -e DIR/hang ] || sleep 1000; cat DIR/now");
+    write_config(&cluster, &folder, PLUGIN);
+    let watch = Running::of(folder.command("config", "watch --request-timeout=2s"));
+    watch.says("in sync", 1);
+    folder.write("hang", "");
+    wait_for(u64::try_from(ends.as_second()).unwrap() - 10);
+    for attempt in [1, 2] {
+        edit(&cluster, "configmap/bpfman-config", TRACE);
+        watch.says("did not finish in 1 s", attempt);
+    }
+    let runs = fs::read_to_string(folder.path("runs")).unwrap();
+    let running =
+        runs.lines().filter(|id| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| !line.is_empty()));
+    assert!(running.count() <= 1, "{runs}");
+    fs::remove_file(folder.path("hang")).unwrap();
+    edit(&cluster, "configmap/bpfman-config", TRACE);
+    watch.says("in sync", 2);
+}
+
 /// An HTTPS server that refuses everybody; gives its port, and the `Authorization` of each request.
 fn asks_who() -> (u16, mpsc::Receiver<String>) {
     let key = KeyPair::generate().unwrap();
@@ -258,7 +288,8 @@ fn the_user_and_password_of_a_server_url_are_sent_and_never_printed() {
         2> error: server is not a valid URL: "https://x:y"
         2> hint: use --server https://host:port, or http://host:port
         exit 2
-    "#]].assert_eq(&all);
+    "#]]
+    .assert_eq(&all);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use http::{HeaderValue, Uri, header::USER_AGENT};
 use kube::config::{AuthInfo, Cluster, Context};
 
-use super::client_certificate::ClientCertificate;
+use super::credentials::Certificates;
 use super::error::{AccessError, Setting};
 use super::identity::{self, Identity, Login};
 use super::kubeconfig::{self, Kind, Kubeconfig, Named};
@@ -39,10 +39,10 @@ pub(super) struct Files {
 
 impl Files {
     /// Reads the certificate authority and the client certificate again.
-    pub(super) fn read(&self) -> Result<(Option<Vec<Vec<u8>>>, Option<ClientCertificate>), AccessError> {
+    pub(super) fn read(&self) -> Result<Certificates, AccessError> {
         let authority = identity::authority(&self.cluster, &self.options)?;
-        let certificate = identity::client_certificate(&self.user, &self.options)?;
-        Ok((authority.map(|authority| authority.certificates), certificate))
+        let client = identity::client_certificate(&self.user, &self.options)?;
+        Ok(Certificates { authority: authority.map(|authority| authority.certificates), client })
     }
 }
 

@@ -50,19 +50,23 @@ pub(super) struct Source {
     pub(super) shown: SharedCertificate,
 }
 
+/// What a TLS handshake needs.
 #[derive(Clone, PartialEq)]
-struct Tls {
-    authority: Option<Vec<Vec<u8>>>,
-    certificate: Option<ClientCertificate>,
+pub(super) struct Certificates {
+    /// As DER.
+    pub(super) authority: Option<Vec<Vec<u8>>>,
+    pub(super) client: Option<ClientCertificate>,
 }
 
 struct State {
     token_file: Option<TokenFile>,
     given: Option<Credential>,
-    tls: Tls,
+    certificates: Certificates,
     client: Client,
     files_due: Instant,
     plugin_due: Timestamp,
+    /// When the plugin ended last.
+    plugin_ran: Instant,
     /// When the plugin failed last: who waited for it gets the same answer, and does not run it again.
     failure: Option<(Instant, PluginError)>,
 }
@@ -70,6 +74,7 @@ struct State {
 /// What a request is sent with.
 #[derive(Clone)]
 struct Current {
+    since: Instant,
     token: Option<HeaderValue>,
     certificate: Option<ClientCertificate>,
     client: Client,
@@ -84,11 +89,20 @@ impl Credentials {
         given: Option<Credential>,
     ) -> kube::Result<Self> {
         let certificate = given.as_ref().and_then(|given| given.certificate.clone()).or(certificate);
-        let tls = Tls { authority: source.config.root_cert.clone(), certificate };
-        let client = source.client(&tls)?;
+        let certificates = Certificates { authority: source.config.root_cert.clone(), client: certificate };
+        let client = source.client(&certificates)?;
         let plugin_due = given.as_ref().map_or(Timestamp::MAX, due);
         let files_due = Instant::now() + FILE_LIFE;
-        let state = State { token_file, given, tls, client, files_due, plugin_due, failure: None };
+        let state = State {
+            token_file,
+            given,
+            certificates,
+            client,
+            files_due,
+            plugin_due,
+            plugin_ran: Instant::now(),
+            failure: None,
+        };
         Ok(Self { source: Arc::new(source), state: Arc::new(Mutex::new(state)) })
     }
 
@@ -139,20 +153,20 @@ impl Credentials {
     /// Lets the next request find new credentials, unless they have come meanwhile.
     async fn refused(&self, refused: &Current) {
         let mut state = self.state.lock().await;
-        if !state.current().differs(refused) {
-            state.files_due = Instant::now();
+        state.files_due = Instant::now();
+        if state.plugin_ran <= refused.since {
             state.plugin_due = Timestamp::MIN;
         }
     }
 }
 
 impl Source {
-    fn client(&self, tls: &Tls) -> kube::Result<Client> {
-        let shown = tls.certificate.as_ref().map(|certificate| certificate.der().to_vec());
+    fn client(&self, certificates: &Certificates) -> kube::Result<Client> {
+        let shown = certificates.client.as_ref().map(|certificate| certificate.der().to_vec());
         *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = shown;
         let mut config = self.config.clone();
-        config.root_cert.clone_from(&tls.authority);
-        http_client::client(&config, tls.certificate.clone().map(Arc::new))
+        config.root_cert.clone_from(&certificates.authority);
+        http_client::client(&config, certificates.client.clone().map(Arc::new))
     }
 }
 
@@ -162,23 +176,25 @@ impl State {
         if let Some(file) = &mut self.token_file {
             file.reload();
         }
-        if let Ok((authority, certificate)) = source.files.read() {
+        if let Ok(read) = source.files.read() {
             let given = self.given.as_ref().and_then(|given| given.certificate.clone());
-            let _ = self.set_tls(Tls { authority, certificate: given.or(certificate) }, source);
+            let _ = self.set_certificates(Certificates { client: given.or(read.client), ..read }, source);
         }
     }
 
     fn take(&mut self, given: Credential, source: &Source) -> kube::Result<()> {
         self.plugin_due = due(&given);
-        let tls = Tls { authority: self.tls.authority.clone(), certificate: given.certificate.clone() };
+        self.plugin_ran = Instant::now();
+        let authority = self.certificates.authority.clone();
+        let certificates = Certificates { authority, client: given.certificate.clone() };
         self.given = Some(given);
-        self.set_tls(tls, source)
+        self.set_certificates(certificates, source)
     }
 
-    fn set_tls(&mut self, tls: Tls, source: &Source) -> kube::Result<()> {
-        if tls != self.tls {
-            self.client = source.client(&tls)?;
-            self.tls = tls;
+    fn set_certificates(&mut self, certificates: Certificates, source: &Source) -> kube::Result<()> {
+        if certificates != self.certificates {
+            self.client = source.client(&certificates)?;
+            self.certificates = certificates;
         }
         Ok(())
     }
@@ -186,7 +202,12 @@ impl State {
     fn current(&self) -> Current {
         let given = self.given.as_ref().and_then(|given| given.token.clone());
         let token = given.or_else(|| self.token_file.as_ref().map(|file| file.header.clone()));
-        Current { token, certificate: self.tls.certificate.clone(), client: self.client.clone() }
+        Current {
+            since: Instant::now(),
+            token,
+            certificate: self.certificates.client.clone(),
+            client: self.client.clone(),
+        }
     }
 }
 
