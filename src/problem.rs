@@ -60,6 +60,18 @@ impl Problem {
         self
     }
 
+    /// Quotes a number as it is `written`: who writes `1.10` does not find `1.1`.
+    #[must_use]
+    pub(crate) fn as_written(mut self, written: Option<&str>) -> Self {
+        const NUMBER: &str = "is the number ";
+        if let (Some(written), Some(rest)) = (written, self.message.strip_prefix(NUMBER))
+            && let Some((_, rest)) = rest.split_once(", ")
+        {
+            self.message = format!("{NUMBER}{written}, {rest}");
+        }
+        self
+    }
+
     /// The path and what is wrong there.
     pub(crate) fn sentence(&self) -> String {
         if self.path.0.is_empty() { self.message.clone() } else { format!("{} {}", self.path, self.message) }

@@ -45,7 +45,8 @@ impl Document {
     pub(crate) fn problem(&self, path: FieldPath, message: impl Into<String>) -> Problem {
         let whole = FieldPath(self.root.0.iter().chain(&path.0).cloned().collect());
         let (line, column) = self.source_map.field_position(&whole);
-        Problem { line, column, ..Problem { file: Some(self.source.clone()), ..Problem::at(path, message) } }
+        let problem = Problem::at(path, message).as_written(self.source_map.scalar(&whole).as_deref());
+        Problem { file: Some(self.source.clone()), line, column, ..problem }
     }
 }
 

@@ -34,6 +34,12 @@ impl SourceMap {
         self.source_position(yaml::locate(self.text.as_bytes(), 0, path))
     }
 
+    /// The value of a field as it is written, if it is a scalar without quotes.
+    pub(super) fn scalar(&self, path: &FieldPath) -> Option<String> {
+        let document = yaml::documents(self.text.as_bytes()).next()?.ok()?;
+        document.text.scalar(path).map(str::to_owned)
+    }
+
     /// The position in the template of a position in the text. The column is known only in a line that has no expressions.
     pub(super) fn source_position(&self, at: Option<(usize, usize)>) -> Position {
         let Some((source, line, column)) = at.and_then(|(line, column)| Some((self.source_line(line)?, line, column)))

@@ -42,6 +42,13 @@ impl Text<'_> {
         self.place(place)
     }
 
+    /// The value at `path` as it is written, if it is a scalar without quotes.
+    pub fn scalar(&self, path: &FieldPath) -> Option<&str> {
+        let value = path.0.iter().try_fold(0, |value, step| Some(self.child(value, step)?.1))?;
+        let (_, node) = self.follow(value)?;
+        (node.style == Style::Plain).then(|| node.text(self.piece.text))
+    }
+
     /// The line of a key in the mapping with the index `mapping`.
     pub(super) fn line_of_key(&self, mapping: usize, key: &str) -> usize {
         let child = self.child(mapping, &Step::Field(key.to_owned()));

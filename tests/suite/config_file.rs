@@ -33,15 +33,15 @@ fn there_is_exactly_one_object_in_whichever_document() {
 }
 
 #[test]
-fn places_are_those_of_the_file() {
-    let text = "items: []\n---\nkind: List\nitems:\n- kind: Config\n  spec:\n    agent: {image: 1}\n";
+fn places_and_numbers_are_those_of_the_file() {
+    let text = "items: []\n---\nkind: List\nitems:\n- kind: Config\n  spec:\n    agent: {image: 1.10}\n";
     expect![[r#"
         FILE:5:3: apiVersion is missing
         FILE:5:3: metadata is missing
         FILE:7:5: spec.configuration is missing
         FILE:7:5: spec.daemon is missing
         FILE:7:5: spec.namespace is missing
-        FILE:7:13: spec.agent.image is the number 1, must be a string
+        FILE:7:13: spec.agent.image is the number 1.10, must be a string
     "#]]
     .assert_eq(&check(text));
 }

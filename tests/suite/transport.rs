@@ -225,7 +225,7 @@ fn all_requests_share_one_connection_where_http2_is_spoken() {
     let relay = Relay::start(cluster.port(), Duration::ZERO).unwrap();
     let admin = fs::read_to_string(cluster.kubeconfig()).unwrap();
     folder.write("config", &admin.replace(&cluster.port().to_string(), &relay.port.to_string()));
-    let mut run = |words: &str, environment: &[(&str, &str)]| {
+    let run = |words: &str, environment: &[(&str, &str)]| {
         let mark = cluster.requests().len();
         let said = folder.said(folder.command("config", words).envs(environment.iter().copied()));
         (said, cluster.requests().len() - mark, relay.connections())

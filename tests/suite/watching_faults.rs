@@ -214,7 +214,11 @@ fn a_refused_object_is_told_once_and_sleeps_also_while_the_config_is_being_delet
 #[test]
 fn templates_that_change_are_rendered_again_and_a_broken_one_keeps_the_last() {
     let folder = Folder::new();
-    let template = |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: extra\n  namespace: {{{{ namespace }}}}\ndata:\n  key: {value}\n");
+    let template = |value: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: extra\n  namespace: {{{{ namespace }}}}\ndata:\n  key: {value}\n"
+        )
+    };
     folder.write("extra.yaml", &template("one"));
     let cluster = Cluster::start(Platform::PLAIN);
     prepare(&cluster);

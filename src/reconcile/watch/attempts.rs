@@ -106,7 +106,8 @@ impl Attempts {
         }
         if has_moved(&failed.live, live) {
             // Who only came too late tries again at once.
-            let pause = if failed.error.as_ref().is_some_and(Error::is_stale) { Duration::ZERO } else { BETWEEN_CHANGES };
+            let pause =
+                if failed.error.as_ref().is_some_and(Error::is_stale) { Duration::ZERO } else { BETWEEN_CHANGES };
             failed.retry_at = failed.retry_at.min(failed.at + pause).max(now);
             failed.live.clone_from(live);
         }

@@ -93,7 +93,8 @@ impl Finalizer {
                 if added && !error.is_no_answer() {
                     self.ours = None;
                 }
-                self.retry_at = now + self.backoff.next(FIRST_PAUSE, if self.hurries { FIRST_PAUSE } else { LONGEST_PAUSE }, jitter);
+                self.retry_at = now
+                    + self.backoff.next(FIRST_PAUSE, if self.hurries { FIRST_PAUSE } else { LONGEST_PAUSE }, jitter);
                 let is_news = !error.is_stale() && self.told.as_ref() != Some(&error);
                 self.told = Some(error.clone());
                 is_news.then_some(Err(error))

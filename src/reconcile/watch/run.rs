@@ -197,11 +197,14 @@ impl<'a> InFlight<'a> {
 }
 
 /// One pass, which the command `apply` makes the same way.
-fn apply<'a>(context: &Context<'a>, tasks: Vec<(Rc<Manifest>, Option<Rc<Value>>)>, uid: Option<String>) -> LocalBoxStream<'a, Input> {
+fn apply<'a>(
+    context: &Context<'a>,
+    tasks: Vec<(Rc<Manifest>, Option<Rc<Value>>)>,
+    uid: Option<String>,
+) -> LocalBoxStream<'a, Input> {
     let Context { cluster, policy, stop, .. } = *context;
     let owner = uid.map(|uid| Owner { id: context.config_id.clone(), uid });
-    let live: Live =
-        tasks.iter().map(|(manifest, live)| (manifest.id.clone(), Ok(live.as_deref().cloned()))).collect();
+    let live: Live = tasks.iter().map(|(manifest, live)| (manifest.id.clone(), Ok(live.as_deref().cloned()))).collect();
     let manifests: Vec<Manifest> = tasks.iter().map(|(manifest, _)| (**manifest).clone()).collect();
     let work = async move |inputs: mpsc::Sender<Input>| {
         let mut late = Vec::new();

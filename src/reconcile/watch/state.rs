@@ -488,9 +488,7 @@ impl State {
         if std::mem::replace(&mut self.has_looked_for_operator, true) {
             return;
         }
-        let wrote = |object: &Value| {
-            Managers::of(object).entries.iter().any(|entry| entry.owner.manager == OPERATOR)
-        };
+        let wrote = |object: &Value| Managers::of(object).entries.iter().any(|entry| entry.owner.manager == OPERATOR);
         if wrote(config) || self.order.iter().filter_map(|id| self.live(id)).any(|live| wrote(&live)) {
             out.push(Action::Report(Event::Operator));
         }

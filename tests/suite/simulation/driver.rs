@@ -362,8 +362,7 @@ impl Simulation {
     }
 
     fn happen(&mut self, next: Next) -> Result<(), String> {
-        self.was_disturbed |=
-            self.stop_at.is_some() && (self.condition != Condition::Up || self.finalizer_forbidden);
+        self.was_disturbed |= self.stop_at.is_some() && (self.condition != Condition::Up || self.finalizer_forbidden);
         match next {
             Next::Input(Input::Seen(id, number, observation)) => {
                 if self.connections.get(&id).is_none_or(|connection| connection.number != number) {

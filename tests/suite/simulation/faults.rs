@@ -26,7 +26,8 @@ fn the_first_event_is_a_pass_at_once_and_a_burst_is_one_more() {
         world.server.delete(&map("w"));
     });
     script.to(5.0);
-    let passes: Vec<f32> = script.0.patches.iter().map(|(at, _)| (at.as_secs_f32() - 2.0) * 10.0).map(f32::floor).collect();
+    let passes: Vec<f32> =
+        script.0.patches.iter().map(|(at, _)| (at.as_secs_f32() - 2.0) * 10.0).map(f32::floor).collect();
     assert!(passes.iter().all(|at| *at < 1.0 || (5.0..7.0).contains(at)), "{passes:?}");
     assert_eq!(script.0.patches.len(), 3);
 }
@@ -53,7 +54,8 @@ fn a_refused_object_of_a_config_that_is_being_deleted_is_no_busy_loop() {
         Deleting
         Finalizer(false)
         2 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 #[test]
@@ -70,7 +72,8 @@ fn an_invalid_config_can_be_deleted() {
         Finalizer(false)
         Gone
         0 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 #[test]
@@ -95,7 +98,8 @@ fn a_config_that_is_invalid_from_the_start_is_waited_for() {
         widget.example.org/w created
         InSync(4)
         4 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 /// NetApp/trident#639, kubeswift-io/kubeswift#460.
@@ -125,7 +129,8 @@ fn nothing_is_in_sync_while_an_object_cannot_be_read() {
         configmap/a created
         InSync(4)
         4 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 #[test]
@@ -152,7 +157,8 @@ fn an_outage_is_one_line_when_it_begins_and_one_when_it_ends() {
         outage ended
         InSync(4)
         0 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 /// kubernetes/kubernetes#107457: a backup has lower versions.
@@ -174,7 +180,8 @@ fn after_a_restore_what_is_live_counts_not_what_is_newer() {
         configmap/a configured
         InSync(4)
         1 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 #[test]
@@ -193,7 +200,8 @@ fn a_namespace_that_comes_back_ends_the_waiting_for_it() {
         widget.example.org/w created
         InSync(4)
         4 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 #[test]
@@ -213,7 +221,8 @@ fn a_kind_that_comes_is_noticed_at_once() {
         configmap/a created
         configmap/b created
         3 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
     script.act(|world| drop(world.server.create(&world::service())));
     script.to(62.0);
     expect![[r#"
@@ -222,7 +231,8 @@ fn a_kind_that_comes_is_noticed_at_once() {
         widget.example.org/w created
         InSync(4)
         1 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 /// openshift/cluster-version-operator#725: each round restarts pods.
@@ -257,7 +267,8 @@ fn a_fight_ends_after_three_rounds_and_begins_again_with_growing_pauses() {
         InSync(4)
         configmap/a fight, left alone for 240 s
         5 patches
-    "#]].assert_eq(&format!("{rounds:?}\n{}", script.told()));
+    "#]]
+    .assert_eq(&format!("{rounds:?}\n{}", script.told()));
 }
 
 #[test]
@@ -284,7 +295,8 @@ fn what_a_webhook_changes_is_applied_once() {
         widget.example.org/w created
         InSync(4)
         4 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 /// The objects would belong to a Config that is gone.
@@ -301,7 +313,8 @@ fn an_event_of_a_config_that_was_deleted_does_not_bring_it_back() {
         Finalizer(false)
         Gone
         0 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 #[test]
@@ -335,7 +348,8 @@ fn the_finalizer_of_a_run_that_was_killed_is_removed_at_the_end() {
         InSync(4)
         Finalizer(false)
         4 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
     assert!(finalizers(script.0.server.get(&world::config()).unwrap()).is_empty());
 }
 
@@ -351,7 +365,8 @@ fn an_end_without_a_server_says_which_finalizer_is_left_and_why() {
     expect![[r#"
         finalizer left: cannot reach https://model: connection refused
         0 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
 
 /// It gave up at the first 409, and left the finalizer in 13 of 20 runs.
@@ -370,5 +385,6 @@ fn others_that_write_the_config_do_not_keep_the_finalizer_on() {
     expect![[r#"
         Finalizer(false)
         0 patches
-    "#]].assert_eq(&script.told());
+    "#]]
+    .assert_eq(&script.told());
 }
