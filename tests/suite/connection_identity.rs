@@ -91,7 +91,7 @@ fn a_key_that_is_not_supported_is_refused_with_its_kind() {
     let certificate = rcgen::generate_simple_self_signed(vec!["me".to_owned()]).unwrap().cert.pem();
     folder.write("me.crt", &certificate);
     let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/keys");
-    let said = ["p521.key", "p521-sec1.key", "rsa1024.key", "rsa1024-pkcs8.key", "ed448.key"].map(|key| {
+    let said = ["p521.key", "p521-sec1.key", "rsa1024.key", "rsa1024-pkcs8.key", "ed448.key", "dsa.key"].map(|key| {
         fs::copy(format!("{keys}/{key}"), folder.path(key)).unwrap();
         folder.write("config", &kubeconfig("", &format!("client-certificate: me.crt, client-key: {key}")));
         folder.run("config", "diff")

@@ -199,6 +199,21 @@ fn a_plugin_that_hangs_is_ended_with_its_children_at_the_request_timeout() {
     .assert_eq(&said.join("\n"));
 }
 
+/// RFC 3339, with an offset or a fraction; the last is what others write for "never".
+#[test]
+fn a_plugin_may_give_any_time_at_which_its_token_ends() {
+    let folder = Folder::new();
+    folder.write("config", &kubeconfig("", PLUGIN));
+    for time in ["2090-01-01T00:00:00+02:00", "2090-01-01T00:00:00.5Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+    {
+        let status = format!("{{token: abc, expirationTimestamp: '{time}'}}");
+        let credential = "apiVersion: client.authentication.k8s.io/v1, kind: ExecCredential";
+        folder.script("plugin", &format!("echo \"{{{credential}, status: {status}}}\""));
+        let said = folder.run("config", "diff");
+        assert!(said.contains("connection refused"), "{time}: {said}");
+    }
+}
+
 #[test]
 fn what_needs_no_cluster_starts_no_plugin() {
     let folder = Folder::new();

@@ -30,7 +30,7 @@ pub(super) enum Unusable {
 impl ClientCertificate {
     /// Takes the certificates, the client's own first, and the key.
     pub(super) fn new(chain: &[pem::Pem], key: &pem::Pem) -> Result<Self, Unusable> {
-        let unsupported = || Unusable::Key(der::key_kind(key.contents()));
+        let unsupported = || Unusable::Key(der::key_kind(key));
         let signing = PrivateKeyDer::try_from(key.contents()).map_err(|_| unsupported())?;
         let signing = any_supported_type(&signing).map_err(|_| unsupported())?;
         let chain = chain.iter().map(|block| CertificateDer::from(block.contents().to_vec())).collect();

@@ -60,13 +60,20 @@ fn time(tag: u8, text: &[u8]) -> Option<Timestamp> {
     }
     let part = |from: usize, to: usize| text.get(from..to);
     let date = format!("{}-{}-{}", part(0, 4)?, part(4, 6)?, part(6, 8)?);
-    let time = format!("{date}T{}:{}:{}Z", part(8, 10)?, part(10, 12)?, part(12, 14)?);
-    // "No end" is the last second of the year 9999, which is later than any timestamp.
-    time.parse().ok().or((date == "9999-12-31").then_some(Timestamp::MAX))
+    timestamp(&format!("{date}T{}:{}:{}Z", part(8, 10)?, part(10, 12)?, part(12, 14)?))
+}
+
+/// Reads an RFC 3339 time; "no end" is the last second of the year 9999, which is later than the latest timestamp.
+pub(super) fn timestamp(text: &str) -> Option<Timestamp> {
+    text.parse().ok().or(text.starts_with("9999-12-31T").then_some(Timestamp::MAX))
 }
 
 /// Says what kind of key it is that is not supported.
-pub(super) fn key_kind(key: &[u8]) -> String {
+pub(super) fn key_kind(key: &pem::Pem) -> String {
+    if key.tag().starts_with("DSA") {
+        return "a DSA key".to_owned();
+    }
+    let key = key.contents();
     let curve = CURVES.into_iter().find(|(id, _)| key.windows(id.len()).any(|window| window == *id));
     match (curve, rsa_bits(key)) {
         (Some((_, name)), _) => format!("an ECDSA key of curve {name}"),

@@ -21,6 +21,7 @@ use tokio::process::Command;
 
 use super::bearer::header;
 use super::client_certificate::{ClientCertificate, Unusable};
+use super::der;
 use super::error::AccessError;
 use super::kubeconfig::Named;
 use super::process;
@@ -234,7 +235,7 @@ impl Plugin {
             return Err(PluginProblem::NoCredentials);
         }
         let token = token.map(|token| header(&token).ok_or(PluginProblem::Token)).transpose()?;
-        let expires = expires.map(|time| time.parse()).transpose().map_err(|_| PluginProblem::Expiration)?;
+        let expires = expires.map(|time| der::timestamp(&time).ok_or(PluginProblem::Expiration)).transpose()?;
         Ok(Credential { token, certificate, expires })
     }
 }
