@@ -20,16 +20,22 @@ pub fn with_client<T: Send>(kubeconfig: &Path, work: impl AsyncFnOnce(Client) ->
     let run = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-            let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-            // A kind just created asks for a second of patience where it needs milliseconds; `wait` asks again sooner.
-            config.default_retry = false;
-            // The API server is on loopback, whatever proxy the person has.
-            config.proxy_url = None;
-            work(Client::try_from(config)?).await
+            let client = client(kubeconfig).await?;
+            work(client).await
         })
     };
     std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Makes a client of the user of `kubeconfig`; it belongs to the runtime that made it.
+pub async fn client(kubeconfig: &Path) -> Result<Client> {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+    // A kind just created asks for a second of patience where it needs milliseconds; `wait` asks again sooner.
+    config.default_retry = false;
+    // The API server is on loopback, whatever proxy the person has.
+    config.proxy_url = None;
+    Ok(Client::try_from(config)?)
 }
 
 /// Asks until `found` gives something; `found` fails when asking again is of no use.

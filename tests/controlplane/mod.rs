@@ -16,6 +16,7 @@ mod nodes;
 mod programs;
 mod relay;
 mod server;
+mod session;
 
 use std::fs;
 use std::io::Write;
@@ -31,6 +32,7 @@ use identity::MASTERS;
 use nodes::Nodes;
 pub use relay::Relay;
 use server::{ApiServer, shared};
+pub use session::Session;
 
 /// What a cluster offers beyond Kubernetes itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -203,6 +205,11 @@ impl Cluster {
     /// Gives the requests of one user agent (by its beginning, up to the version) that came after the first `mark`.
     pub fn requests_of(&self, user_agent: &str, mark: usize) -> Vec<Request> {
         self.requests().into_iter().skip(mark).filter(|request| request.user_agent.starts_with(user_agent)).collect()
+    }
+
+    /// Opens a kept connection of the test support's own user, who may do everything and is not in the audit log.
+    pub fn session(&self) -> Session {
+        Session::open(&self.own).unwrap_or_else(|error| panic!("no session: {error:#}"))
     }
 
     /// Kills the API server: who asks is refused.
