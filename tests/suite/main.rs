@@ -46,6 +46,7 @@ mod ownership;
 mod plugin;
 mod plugins;
 mod program;
+mod random_changes;
 mod readme;
 mod refusals;
 mod render;
