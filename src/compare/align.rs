@@ -27,10 +27,28 @@ pub(super) struct Pair {
     pub(super) desired: Option<usize>,
 }
 
+/// The keys of the API's keyed lists, for a list of which no manager owns anything
+/// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy>).
+const KEYS: [&[&str]; 6] =
+    [&["containerPort", "protocol"], &["port", "protocol"], &["mountPath"], &["devicePath"], &["name"], &["uid"]];
+
+/// The step that leads to an item of such a list, if it looks like one.
+pub(super) fn guessed_step(item: &Value) -> Option<Step> {
+    let names = KEYS.iter().find(|names| names.iter().all(|name| item.get(*name).is_some()))?;
+    keys_of(item, &names.iter().copied().collect())
+}
+
 /// Aligns two lists; none when only the whole lists can be told apart, as when shared items stand in another order.
 pub(super) fn align(sets: &[&FieldSet], live: &[Value], desired: &[Value], empties: Empties) -> Option<Vec<Pair>> {
     if let Some(names) = sets.iter().find_map(|set| set.key_names()) {
         let steps = |list: &[Value]| unique(list.iter().map(|item| keys_of(item, &names)));
+        if let (Some(live), Some(desired)) = (steps(live), steps(desired)) {
+            let pairs = by_step(&live, &desired);
+            return in_order(&pairs).then_some(pairs);
+        }
+    }
+    if sets.is_empty() {
+        let steps = |list: &[Value]| unique(list.iter().map(guessed_step));
         if let (Some(live), Some(desired)) = (steps(live), steps(desired)) {
             let pairs = by_step(&live, &desired);
             return in_order(&pairs).then_some(pairs);

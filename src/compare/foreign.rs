@@ -32,7 +32,7 @@ pub fn foreign(desired: &Value, live: &Value, field_manager: &str) -> Vec<Foreig
     let others = managers.entries.iter().filter(|entry| Some(*entry) != ours);
     let mut paths: Vec<FieldPath> = others
         .flat_map(|entry| entry.fields.paths())
-        .filter(|path| !path.0.is_empty() && !bookkeeping::is_bookkeeping(path) && !is_finalizer(path))
+        .filter(|path| !path.0.is_empty() && !bookkeeping::is_bookkeeping(path) && !is_kept(path))
         .filter_map(|path| first_absent(desired, ours.map(|ours| &ours.fields), &path))
         .filter(|path| !is_key_of_item(path))
         .filter(|path| ours.is_none_or(|ours| !owns(&ours.fields, path)))
@@ -60,7 +60,7 @@ fn is_key_of_item(path: &FieldPath) -> bool {
 }
 
 /// A finalizer is a promise of the controller that set it, and nobody else's to remove.
-fn is_finalizer(path: &FieldPath) -> bool {
+pub(super) fn is_kept(path: &FieldPath) -> bool {
     FieldPath::default().field("metadata").field("finalizers").contains(path)
 }
 

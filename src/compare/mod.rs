@@ -11,6 +11,7 @@ mod empties;
 mod foreign;
 mod in_sync;
 mod overlay;
+mod ownerless;
 
 use serde_json::Value;
 
@@ -19,8 +20,9 @@ pub use changes::Change;
 pub use foreign::{Foreign, foreign};
 pub use in_sync::{Difference, Verdict, What, in_sync, is_terminating};
 pub use overlay::overlay;
+pub use ownerless::ownerless;
 
-use crate::ownership::{Entry, Managers, Owner, value_at};
+use crate::ownership::{Entry, Managers, Owner, same, value_at};
 use crate::path::FieldPath;
 
 /// The live object beside the desired one.
@@ -76,6 +78,19 @@ pub fn compare(live: Option<&Value>, desired: &Value, field_manager: &str) -> Co
 /// Whether `value` is an empty map that means nothing in an object of this kind: what controllers in Go write for structs that were never filled.
 pub fn is_hollow(object: &Value, value: &Value) -> bool {
     empties::is_empty_map(value) && empties::Empties::of(object).forgives_hollow_structs()
+}
+
+/// Whether `live` is `desired` with more in it, as when the server has filled in defaults.
+pub fn includes(live: &Value, desired: &Value) -> bool {
+    match (live, desired) {
+        (Value::Object(live), Value::Object(desired)) => {
+            desired.iter().all(|(name, value)| live.get(name).is_some_and(|live| includes(live, value)))
+        }
+        (Value::Array(live), Value::Array(desired)) => {
+            live.len() == desired.len() && live.iter().zip(desired).all(|(live, desired)| includes(live, desired))
+        }
+        _ => same(live, desired),
+    }
 }
 
 fn recorded(entry: Option<&Entry>) -> Option<(&str, &crate::ownership::FieldSet)> {

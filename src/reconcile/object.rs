@@ -11,8 +11,9 @@ use super::policy::{Conflicts, DryRun, ForeignFields, Policy};
 use super::prepare::{self, Planner, Preview};
 use super::{blockers, plan::Planned};
 use crate::cluster::{Applied, ApplyParams, Cause, Cluster, Error};
-use crate::compare::{self, Foreign, Verdict};
+use crate::compare::{self, Difference, Foreign, Verdict, What};
 use crate::manifest::Manifest;
+use crate::ownership;
 use crate::path::FieldPath;
 
 /// How often an object is looked at again that others change at the same time.
@@ -100,12 +101,41 @@ impl Task<'_> {
             }
             Verdict::InSync => {}
             Verdict::Differs(_) if exact && !foreign.is_empty() => {}
-            Verdict::Differs(_) => {
+            Verdict::Differs(found) => {
+                if self.is_server_form(live, &found) && self.is_no_op(live).await {
+                    return Outcome { foreign, ..Outcome::of(Action::Unchanged) };
+                }
                 let outcome = self.update(live).await;
                 return Outcome { foreign, ..outcome };
             }
         }
         self.exactly(live, &foreign).await
+    }
+
+    /// Whether all that differs may be the server's own form of what we sent: with defaults filled in, or a set in another order.
+    fn is_server_form(&self, live: &Value, found: &[Difference]) -> bool {
+        found.iter().all(|difference| {
+            let value = |object| ownership::value_at(object, &difference.path);
+            match (difference.what, value(live), value(&self.manifest.object)) {
+                (What::OtherValue, Some(live), Some(desired)) => compare::includes(live, desired),
+                (What::Order, ..) => true,
+                _ => false,
+            }
+        })
+    }
+
+    /// Whether a dry run changes nothing: then a real apply would only move times in `managedFields`.
+    async fn is_no_op(&self, live: &Value) -> bool {
+        let object = pinned(&self.manifest.object, live, false);
+        let params = ApplyParams { force: false, dry_run: true };
+        let cluster = self.planner.cluster;
+        match cluster.apply(&self.manifest.id, &object, params).await {
+            Ok(applied) => {
+                let comparison = compare::compare(Some(live), &applied.object, cluster.field_manager());
+                comparison.unchanged() && !comparison.records_ownership
+            }
+            Err(_) => false,
+        }
     }
 
     async fn create(&self) -> Outcome {
@@ -186,7 +216,7 @@ impl Task<'_> {
     /// Removes what others added, and puts in what is ours.
     async fn exactly(&mut self, live: &Value, foreign: &[Foreign]) -> Outcome {
         let is_applied =
-            |field: &&Foreign| field.owners.iter().any(|owner| owner.operation == crate::ownership::Operation::Apply);
+            |field: &&Foreign| field.owners.iter().any(|owner| owner.operation == ownership::Operation::Apply);
         let applied: Vec<Foreign> = foreign.iter().filter(is_applied).cloned().collect();
         if self.policy.conflicts == Conflicts::Refuse && !applied.is_empty() {
             return Outcome { blockers: applied, ..Outcome::of(Action::Blocked) };
@@ -217,7 +247,9 @@ impl Task<'_> {
             let applied = self.send(&pinned(object, &written.object, true), true).await?;
             written = Applied { warnings: [written.warnings, applied.warnings].concat(), ..applied };
         }
-        if let Some(patch) = blockers::entry_patch(&written.object, manager) {
+        // The patch has left an entry of its own, unless somebody had used our name before.
+        let was_there = blockers::entry_patch(live, manager).is_some();
+        if let Some(patch) = blockers::entry_patch(&written.object, manager).filter(|_| !was_there) {
             written.object = cluster.json_patch(id, &patch, false).await?.object;
         }
         Ok(written)

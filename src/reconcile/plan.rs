@@ -131,8 +131,19 @@ impl<'a> Subject<'a> {
             let (live, desired) = mask::pair(live, &manifest.object);
             compare::foreign(&desired, &live, field_manager)
         });
+        let mut foreign = foreign.unwrap_or_default();
         let exact = exact && manifest.id.kind != "Namespace";
-        Self { manifest, live, field_manager, foreign: foreign.unwrap_or_default(), exact }
+        if exact {
+            foreign.extend(Self::ownerless(manifest, live));
+        }
+        Self { manifest, live, field_manager, foreign, exact }
+    }
+
+    /// What nobody owns and the manifest does not have: to be told from the server's defaults.
+    pub fn ownerless(manifest: &Manifest, live: Option<&Value>) -> Vec<Foreign> {
+        let Some(live) = live else { return Vec::new() };
+        let (live, desired) = mask::pair(live, &manifest.object);
+        compare::ownerless(&desired, &live)
     }
 
     /// The plan for an object that is as desired, foreign fields aside.
@@ -192,7 +203,7 @@ impl<'a> Subject<'a> {
 
     fn compared(&self, applied: &Value, causes: &[Cause], blockers: &[FieldPath], warnings: Vec<String>) -> Planned {
         let mut planned = self.planned(State::InSync);
-        (planned.blockers, planned.foreign) = self.split(self.foreign.clone(), blockers);
+        (planned.blockers, planned.foreign) = self.split(self.foreign_with(blockers), blockers);
         planned.foreign.retain(|field| !self.is_hollow(field));
         let mut desired = applied.clone();
         if self.exact {
@@ -215,6 +226,16 @@ impl<'a> Subject<'a> {
         planned.warnings.extend(warnings);
         planned.comparison = Some(comparison);
         planned
+    }
+
+    /// The foreign fields, and of those that nobody owns the ones that block ours.
+    fn foreign_with(&self, blockers: &[FieldPath]) -> Vec<Foreign> {
+        let mut foreign = self.foreign.clone();
+        if blockers.iter().any(|path| !foreign.iter().any(|field| field.path.contains(path))) {
+            let ownerless = Self::ownerless(self.manifest, self.live).into_iter();
+            foreign.extend(ownerless.filter(|field| blockers.iter().any(|path| field.path.contains(path))));
+        }
+        foreign
     }
 
     /// Parts the foreign fields into `blockers` and all others; a map of which only some keys block is taken apart.

@@ -66,8 +66,17 @@ impl Planner<'_> {
         let Some(live) = live.filter(|live| !subject.foreign.is_empty() && !compare::is_terminating(live)) else {
             return subject;
         };
-        let paths: Vec<FieldPath> = subject.foreign.iter().map(|field| field.path.clone()).collect();
-        if let Ok(applied) = self.without(&subject, live, &paths).await {
+        let paths =
+            |foreign: &[Foreign]| -> Vec<FieldPath> { foreign.iter().map(|field| field.path.clone()).collect() };
+        let mut applied = self.without(&subject, live, &paths(&subject.foreign)).await;
+        if applied.is_err() {
+            // What nobody owns and cannot be removed was given by the server once and for all, as the address of a Service.
+            subject.foreign.retain(|field| !field.owners.is_empty());
+            if !subject.foreign.is_empty() {
+                applied = self.without(&subject, live, &paths(&subject.foreign)).await;
+            }
+        }
+        if let Ok(applied) = applied {
             let value = |object, field: &Foreign| ownership::value_at(object, &field.path).cloned();
             subject.foreign.retain(|field| value(&applied.object, field) != value(live, field));
         }
@@ -103,7 +112,9 @@ impl Planner<'_> {
         };
         let foreign: Vec<FieldPath> = subject.foreign.iter().map(|field| field.path.clone()).collect();
         let near = blockers::nearest(&refused, &foreign);
-        for guess in [near, foreign] {
+        let ownerless = Subject::ownerless(subject.manifest, subject.live).into_iter().map(|field| field.path);
+        let everything: Vec<FieldPath> = foreign.iter().cloned().chain(ownerless).collect();
+        for guess in [near, foreign, everything] {
             if guess.is_empty() {
                 continue;
             }

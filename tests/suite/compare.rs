@@ -177,7 +177,6 @@ fn what_the_server_filled_in_for_another_client_is_not_foreign() {
             differs: (root) not owned by us
             hidden metadata.managedFields: who owns which field; shown beside each change
             records ownership
-            foreign spec.template.spec.containers[name="main"].ports[containerPort=8443,protocol="TCP"] (bpfman-operator)
         "#]],
     );
 }
