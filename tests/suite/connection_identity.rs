@@ -116,6 +116,10 @@ fn a_key_that_is_not_supported_is_refused_with_its_kind() {
         2> error: client key DIR/ed448.key (user "me" in kubeconfig DIR/config) is of an unknown kind, which is not supported
         2> hint: use a certificate with another key: RSA of 2048 to 8192 bits, ECDSA P-256 or P-384, or Ed25519
         exit 2
+
+        2> error: client key DIR/dsa.key (user "me" in kubeconfig DIR/config) is a DSA key, which is not supported
+        2> hint: use a certificate with another key: RSA of 2048 to 8192 bits, ECDSA P-256 or P-384, or Ed25519
+        exit 2
     "#]].assert_eq(&said.join("\n"));
 }
 
