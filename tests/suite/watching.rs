@@ -38,14 +38,14 @@ fn each_deviation_is_one_write() {
     }
     expect![[r#"
         2> using context "controlplane", server SERVER
-        2> monitoring.coreos.com is not served: the monitoring objects are left out
-        TIME read the Config bpfman-config, for namespace ebpf
+        TIME monitoring.coreos.com is not served: the monitoring objects are left out
+        TIME read config.bpfman.io/bpfman-config, for namespace ebpf
         TIME rendered 4 objects
-        TIME put the finalizer on the Config
+        TIME added the finalizer to the Config
         TIME namespace/ebpf: (root) not owned by us  # kubectl-create (Update) since TIME
-        TIME csidriver.storage.k8s.io/csi.bpfman.io: missing
-        TIME configmap/bpfman-config in ebpf: missing
-        TIME daemonset.apps/bpfman-daemon in ebpf: missing
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: does not exist
+        TIME configmap/bpfman-config in ebpf: does not exist
+        TIME daemonset.apps/bpfman-daemon in ebpf: does not exist
         TIME namespace/ebpf: configured
         TIME csidriver.storage.k8s.io/csi.bpfman.io: created
         TIME configmap/bpfman-config in ebpf: created
@@ -53,9 +53,9 @@ fn each_deviation_is_one_write() {
         TIME in sync: 4 objects
         200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
         200 patch /api/v1/namespaces/ebpf?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&fieldManager=bpfman-config&fieldValidation=Strict
 
         TIME daemonset.apps/bpfman-daemon in ebpf: spec.template.spec.containers[name="bpfman"].image: "registry.example/debug:v9" -> "registry.example/daemon:v2"  # kubectl-set (Update) since TIME
         TIME daemonset.apps/bpfman-daemon in ebpf: configured
@@ -72,10 +72,10 @@ fn each_deviation_is_one_write() {
         TIME in sync: 4 objects
         200 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
 
-        TIME daemonset.apps/bpfman-daemon in ebpf: missing
+        TIME daemonset.apps/bpfman-daemon in ebpf: does not exist
         TIME daemonset.apps/bpfman-daemon in ebpf: created
         TIME in sync: 4 objects
-        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&fieldManager=bpfman-config&fieldValidation=Strict
     "#]].assert_eq(&told);
     assert_eq!(run(&cluster, "diff -q"), "exit 0\n");
     assert_eq!(watch.end("INT"), Some(130));
@@ -116,15 +116,16 @@ fn a_storm_of_deletions_takes_two_passes_at_most() {
     let mut writes: Vec<String> = written(&cluster, mark).lines().map(str::to_owned).collect();
     writes.sort();
     expect![[r#"
-        TIME role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: missing
-        TIME rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: missing
-        TIME configmap/bpfman-config in ebpf: missing
-        TIME service/bpfman-agent-metrics-service in ebpf: missing
-        TIME service/bpfman-controller-manager-metrics-service in ebpf: missing
-        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: missing
-        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: missing
-        TIME daemonset.apps/bpfman-daemon in ebpf: missing
-        TIME daemonset.apps/bpfman-metrics-proxy in ebpf: missing
+        TIME daemonset.apps/bpfman-daemon in ebpf: does not exist
+        TIME daemonset.apps/bpfman-daemon in ebpf: created
+        TIME role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: does not exist
+        TIME rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: does not exist
+        TIME configmap/bpfman-config in ebpf: does not exist
+        TIME service/bpfman-agent-metrics-service in ebpf: does not exist
+        TIME service/bpfman-controller-manager-metrics-service in ebpf: does not exist
+        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: does not exist
+        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: does not exist
+        TIME daemonset.apps/bpfman-metrics-proxy in ebpf: does not exist
         TIME role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: created
         TIME rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf: created
         TIME configmap/bpfman-config in ebpf: created
@@ -132,18 +133,17 @@ fn a_storm_of_deletions_takes_two_passes_at_most() {
         TIME service/bpfman-controller-manager-metrics-service in ebpf: created
         TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: created
         TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: created
-        TIME daemonset.apps/bpfman-daemon in ebpf: created
         TIME daemonset.apps/bpfman-metrics-proxy in ebpf: created
         TIME in sync: 15 objects
-        201 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /api/v1/namespaces/ebpf/services/bpfman-agent-metrics-service?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /api/v1/namespaces/ebpf/services/bpfman-controller-manager-metrics-service?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-metrics-proxy?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-agent-metrics-monitor?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-controller-manager-metrics-monitor?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/rbac.authorization.k8s.io/v1/namespaces/ebpf/rolebindings/bpfman-prometheus-k8s?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/rbac.authorization.k8s.io/v1/namespaces/ebpf/roles/bpfman-prometheus-k8s?&force=true&fieldManager=bpfman-config&fieldValidation=Strict"#]].assert_eq(&(said[before..].to_owned() + &writes.join("\n")));
+        201 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /api/v1/namespaces/ebpf/services/bpfman-agent-metrics-service?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /api/v1/namespaces/ebpf/services/bpfman-controller-manager-metrics-service?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-metrics-proxy?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-agent-metrics-monitor?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/monitoring.coreos.com/v1/namespaces/ebpf/servicemonitors/bpfman-controller-manager-metrics-monitor?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/rbac.authorization.k8s.io/v1/namespaces/ebpf/rolebindings/bpfman-prometheus-k8s?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/rbac.authorization.k8s.io/v1/namespaces/ebpf/roles/bpfman-prometheus-k8s?&fieldManager=bpfman-config&fieldValidation=Strict"#]].assert_eq(&(said[before..].to_owned() + &writes.join("\n")));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn what_changed_while_the_api_server_was_away_is_repaired_when_it_is_back() {
     expect![[r#"
         200 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
         200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
-        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&fieldManager=bpfman-config&fieldValidation=Strict
     "#]].assert_eq(&(writes.join("\n") + "\n"));
     assert!(!watch.said().contains("too old resource version"), "{}", watch.said());
 }
@@ -188,18 +188,18 @@ fn nothing_is_made_again_once_the_config_is_deleted() {
     told += &watch.says("in sync", 2)[before..];
     assert_eq!(watch.end("TERM"), Some(143));
     expect![[r#"
-        TIME took the finalizer off the Config
-        TIME rendered 0 objects
-        TIME the Config is not there; nothing is wanted
+        TIME the Config is being deleted; its objects are garbage collected
+        TIME removed the finalizer from the Config
+        TIME the Config does not exist; nothing to reconcile
         200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
-        TIME read the Config bpfman-config, for namespace ebpf
+        TIME read config.bpfman.io/bpfman-config, for namespace ebpf
         TIME rendered 4 objects
-        TIME put the finalizer on the Config
+        TIME added the finalizer to the Config
         TIME csidriver.storage.k8s.io/csi.bpfman.io: metadata.ownerReferences[0]: {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes) -> {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes)  # bpfman-config (Apply) since TIME
-        TIME csidriver.storage.k8s.io/csi.bpfman.io: metadata.ownerReferences[uid=UID] no longer wanted  # bpfman-config (Apply) since TIME
+        TIME csidriver.storage.k8s.io/csi.bpfman.io: metadata.ownerReferences[uid=UID] no longer desired  # bpfman-config (Apply) since TIME
         TIME configmap/bpfman-config in ebpf: metadata.ownerReferences[0]: {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes) -> {"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","u… (163 bytes)  # bpfman-config (Apply) since TIME
-        TIME configmap/bpfman-config in ebpf: metadata.ownerReferences[uid=UID] no longer wanted  # bpfman-config (Apply) since TIME
-        TIME daemonset.apps/bpfman-daemon in ebpf: missing
+        TIME configmap/bpfman-config in ebpf: metadata.ownerReferences[uid=UID] no longer desired  # bpfman-config (Apply) since TIME
+        TIME daemonset.apps/bpfman-daemon in ebpf: does not exist
         TIME csidriver.storage.k8s.io/csi.bpfman.io: configured
         TIME configmap/bpfman-config in ebpf: configured
         TIME daemonset.apps/bpfman-daemon in ebpf: created

@@ -14,6 +14,10 @@ use crate::cluster::Error;
 use crate::manifest::ObjectId;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// A connection carries a limited number of streams (100 for kube-apiserver, `--http2-max-streams-per-connection`), and other
+/// requests need some, too. What is beyond that is listed from time to time.
+const MOST_WATCHES: usize = 80;
+const LISTED_EVERY: Duration = Duration::from_secs(30);
 /// Without the first object there is nothing to do; a server that has just started may refuse it for a moment.
 const LONGEST_PAUSE_OF_FIRST: Duration = Duration::from_secs(5);
 /// A watch that lived this long was a good one: pauses start over.
@@ -24,6 +28,8 @@ enum Phase {
     Listing,
     Watching,
     Waiting(Time),
+    /// Until the next list, where there are too many watches.
+    Polling(Time),
     /// Until the outage ends.
     Parked,
 }
@@ -133,8 +139,10 @@ impl Connections {
                 self.answered(id, now);
                 if effect == Effect::Doubtful {
                     self.pause_then_list(id, now);
-                } else {
+                } else if self.may_watch_another() {
                     self.connect(id, Phase::Watching, now, out);
+                } else {
+                    self.poll(id, now, out);
                 }
                 effect
             }
@@ -229,7 +237,7 @@ impl Connections {
             let resumes = match watched.phase {
                 Phase::Parked | Phase::Waiting(_) => true,
                 // A connection from before the outage may be dead without knowing.
-                Phase::Watching | Phase::Listing => broke_connections,
+                Phase::Watching | Phase::Listing | Phase::Polling(_) => broke_connections,
             };
             if id != by && resumes {
                 watched.phase = Phase::Waiting(now);
@@ -245,6 +253,20 @@ impl Connections {
                 *until = now.min(*until);
             }
         }
+    }
+
+    fn may_watch_another(&self) -> bool {
+        self.watched.values().filter(|watched| watched.phase == Phase::Watching).count() < MOST_WATCHES
+    }
+
+    fn poll(&mut self, id: &ObjectId, now: Time, out: &mut Vec<Action>) {
+        let pause = self.jitter.spread(LISTED_EVERY);
+        if let Some(watched) = self.watched.get_mut(id) {
+            watched.phase = Phase::Polling(now + pause);
+            watched.open = true;
+            watched.backoff.reset();
+        }
+        self.outage.opened(now, out);
     }
 
     fn pause_then_list(&mut self, id: &ObjectId, now: Time) {
@@ -308,7 +330,7 @@ impl Connections {
 impl Watched {
     fn next_at(&self) -> Option<Time> {
         match self.phase {
-            Phase::Waiting(until) => Some(until),
+            Phase::Waiting(until) | Phase::Polling(until) => Some(until),
             Phase::Watching => Some(self.known.confirm_at().map_or(self.relist_at, |at| at.min(self.relist_at))),
             Phase::Listing | Phase::Parked => None,
         }
