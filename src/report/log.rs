@@ -29,7 +29,7 @@ pub enum Format {
 }
 
 /// The values of `event` in the JSON form, and what they mean.
-pub const KINDS: [(&str, &str); 25] = [
+pub const KINDS: [(&str, &str); 26] = [
     ("read", "the Config was read"),
     ("rendered", "the desired objects were rendered anew"),
     ("warning", "something about the Config, a template or an object that a person should know"),
@@ -46,7 +46,8 @@ pub const KINDS: [(&str, &str); 25] = [
     ("configured", "an object was changed"),
     ("unchanged", "an object was as desired"),
     ("skipped", "an object was left for later, since another one failed"),
-    ("failed", "an object could not be applied; it is tried again"),
+    ("failed", "an object could not be applied, `error` says why; it is tried again"),
+    ("blocked", "fields that others set block an object"),
     ("admission", "the server stores another value than the one that was applied"),
     ("fight", "another manager keeps setting a field back; the object is left alone for `seconds`"),
     ("no-longer-desired", "an object is no longer desired, and stays as it is"),
@@ -205,7 +206,8 @@ fn applied(id: &ObjectId, outcome: &Outcome) -> Vec<Line> {
     let (word, _) = results::word(&outcome.action);
     let line = match &outcome.action {
         Action::Skipped(reason) => Line::new(word, format!("skipped ({reason})")),
-        Action::Failed(error) => Line::new(word, format!("failed: {error}")),
+        // The reason follows on standard error, with what helps.
+        Action::Failed(error) => Line::new(word, word).with("error", error.to_string()),
         _ => Line::new(word, word),
     };
     vec![line.of(id).with("warnings", outcome.warnings.clone())]

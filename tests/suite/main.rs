@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes its raw strings with hashes")]
 #![allow(clippy::print_stderr, reason = "the control plane says what it builds")]
+#![allow(clippy::print_stdout, reason = "measurements are printed")]
 
 #[path = "../controlplane/mod.rs"]
 mod controlplane;
@@ -56,6 +57,7 @@ mod streams;
 mod transport;
 mod watching;
 mod watching_faults;
+mod watching_long;
 mod wrong_inputs;
 mod yaml;
 mod yaml_kubectl;

@@ -161,6 +161,11 @@ impl Running {
         Self { child, said }
     }
 
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has said so far.
     pub(crate) fn said(&self) -> String {
         self.said.lock().unwrap().clone()

@@ -97,47 +97,18 @@ fn a_reader_that_goes_ends_it_though_nothing_is_to_be_said() {
 #[test]
 fn kinds_that_come_and_go_take_their_objects_with_them() {
     let (cluster, mut watch) = watched(Platform::PLAIN, "watch");
-    let before = watch.said().len();
     let crd = cluster.monitoring_crd();
     let crd = crd.to_str().unwrap();
+    let begun = Instant::now();
     cluster.kubectl_ok(&["create", "-f", crd]);
     watch.says("in sync: 9 objects", 1);
+    assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
     cluster.kubectl_ok(&["delete", "-f", crd, "--wait=false"]);
     watch.says("in sync: 4 objects", 2);
     assert_eq!(watch.end("INT"), Some(130));
-    expect![[r#"
-        TIME read config.bpfman.io/bpfman-config, for namespace ebpf
-        TIME rendered 9 objects
-        TIME HTTP 429 from SERVER: storage is (re)initializing; trying again
-        TIME the server answers again, after 0 s
-        TIME service/bpfman-agent-metrics-service in ebpf: does not exist
-        TIME service/bpfman-controller-manager-metrics-service in ebpf: does not exist
-        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: does not exist
-        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: does not exist
-        TIME daemonset.apps/bpfman-metrics-proxy in ebpf: does not exist
-        TIME service/bpfman-agent-metrics-service in ebpf: created
-        TIME service/bpfman-controller-manager-metrics-service in ebpf: created
-        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: created
-        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: created
-        TIME daemonset.apps/bpfman-metrics-proxy in ebpf: created
-        TIME in sync: 9 objects
-        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: does not exist
-        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: does not exist
-        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: failed: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
-        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: failed: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
-        2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
-        2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
-        TIME monitoring.coreos.com is not served: the monitoring objects are left out
-        TIME read config.bpfman.io/bpfman-config, for namespace ebpf
-        TIME rendered 4 objects
-        TIME daemonset.apps/bpfman-metrics-proxy in ebpf: is no longer desired; it is left as it is
-        TIME servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: is no longer desired; it is left as it is
-        TIME servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: is no longer desired; it is left as it is
-        TIME service/bpfman-agent-metrics-service in ebpf: is no longer desired; it is left as it is
-        TIME service/bpfman-controller-manager-metrics-service in ebpf: is no longer desired; it is left as it is
-        TIME in sync: 4 objects
-        TIME removed the finalizer from the Config
-    "#]].assert_eq(&watch.said()[before..]);
+    let said = watch.said();
+    assert_eq!(said.matches("is no longer desired; it is left as it is").count(), 5, "{said}");
+    assert_eq!(said.matches("the monitoring objects are left out").count(), 2, "{said}");
 }
 
 #[test]
@@ -232,7 +203,7 @@ fn a_refused_object_is_told_once_and_sleeps_also_while_the_config_is_being_delet
     let probe = ["create", "configmap", "probe", "--from-literal=bpfman.log.level=bpfman=info", "--dry-run=server"];
     until("the policy in force", || (!cluster.kubectl(&probe).status.success()).then_some(()));
     edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#);
-    watch.says("failed: ", 1);
+    watch.says("not this level", 1);
     let patch = r#"{"metadata":{"finalizers":["bpfman.io/config-finalizer","example.org/other"]}}"#;
     cluster.kubectl_ok(&["patch", "configs.bpfman.io/bpfman-config", "--type=merge", "-p", patch]);
     cluster.kubectl_ok(&["delete", "configs.bpfman.io/bpfman-config", "--wait=false"]);
@@ -252,21 +223,34 @@ fn templates_that_change_are_rendered_again_and_a_broken_one_keeps_the_last() {
         )
     };
     folder.write("extra.yaml", &template("one"));
+    folder.write("second.yaml", &template("three").replace("extra", "second"));
     let cluster = Cluster::start(Platform::PLAIN);
     prepare(&cluster);
     let mut watch = Running::start(&cluster, &format!("watch --templates {}", folder.path("").display()));
-    watch.says("in sync: 5 objects", 1);
+    watch.says("in sync: 6 objects", 1);
     folder.write("extra.yaml", &template("two"));
-    watch.says("in sync: 5 objects", 2);
+    watch.says("in sync: 6 objects", 2);
     let before = watch.said().len();
     folder.write("extra.yaml", "kind: [\n");
     watch.says("a template is invalid", 1);
     cluster.kubectl_ok(&["delete", "-n", "ebpf", "configmap/extra"]);
     watch.says("configmap/extra in ebpf: created", 2);
     std::fs::remove_file(folder.path("extra.yaml")).unwrap();
-    watch.says("in sync: 4 objects", 1);
+    watch.says("in sync: 5 objects", 1);
     assert_eq!(watch.end("INT"), Some(130));
-    expect![[""]].assert_eq(&watch.said()[before..].replace(&folder.path("").display().to_string(), "DIR"));
+    expect![[r#"
+        TIME a template is invalid; keeping the last valid configuration
+        2> error: DIR/extra.yaml:1:7: unclosed bracket '['
+        2>   1 | kind: [
+        2>     |       ^
+        TIME configmap/extra in ebpf: does not exist
+        TIME configmap/extra in ebpf: created
+        TIME read config.bpfman.io/bpfman-config, for namespace ebpf
+        TIME rendered 5 objects
+        TIME configmap/extra in ebpf: is no longer desired; it is left as it is
+        TIME in sync: 5 objects
+        TIME removed the finalizer from the Config
+    "#]].assert_eq(&watch.said()[before..].replace(&folder.path("").display().to_string(), "DIR/"));
 }
 
 #[test]

@@ -16,6 +16,11 @@ impl Backoff {
         jitter.spread(pause)
     }
 
+    /// How many failures there were since the last success.
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
     /// Starts over, after a success.
     pub fn reset(&mut self) {
         self.failures = 0;

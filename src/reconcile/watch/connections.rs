@@ -206,12 +206,15 @@ impl Connections {
         now: Time,
         out: &mut Vec<Action>,
     ) -> Effect {
+        // A server that answers others is not away; a kind whose CRD was just created is busy for a moment.
+        let is_of_one = matches!(error, Error::Unusable { .. })
+            && self.watched.iter().any(|(other, watched)| other != id && watched.open);
         let Some(watched) = self.watched.get_mut(id) else { return Effect::None };
         let stable = watched.open && now >= watched.since + STABLE;
         watched.open = false;
         let effect = watched.known.lost();
         watched.error = Some(error.clone());
-        if error.is_no_answer() {
+        if error.is_no_answer() && !is_of_one {
             watched.phase = Phase::Parked;
             self.outage.failed(id, error, retry_after, now, &mut self.jitter, out);
             return effect;
@@ -222,7 +225,8 @@ impl Connections {
         let cap = if *id == self.first { LONGEST_PAUSE_OF_FIRST } else { longest_pause(&error) };
         let pause = watched.backoff.next(FIRST_PAUSE, cap, &mut self.jitter);
         watched.phase = Phase::Waiting(now + pause.max(super::bounded(retry_after)));
-        if watched.told.as_ref() != Some(&error) {
+        let passes = is_of_one && watched.backoff.failures() < 2;
+        if !passes && watched.told.as_ref() != Some(&error) {
             watched.told = Some(error.clone());
             out.push(Action::Report(Event::Unknown(id.clone(), error)));
         }
@@ -345,7 +349,8 @@ impl Watched {
 
 /// A kind that is not served may come at any time; a right that is missing comes more rarely.
 fn longest_pause(error: &Error) -> Duration {
-    Duration::from_secs(if matches!(error, Error::NotServed { .. }) { 8 } else { 30 })
+    let comes_soon = matches!(error, Error::NotServed { .. } | Error::Unusable { .. });
+    Duration::from_secs(if comes_soon { 8 } else { 30 })
 }
 
 fn longest_pause_of_doubt() -> Duration {

@@ -30,6 +30,10 @@ use crate::reconcile::rollout::Progress;
 pub const WINDOW: Duration = Duration::from_millis(500);
 /// The field manager of bpfman-operator, which is its program's name.
 const OPERATOR: &str = "bpfman-operator";
+/// The next pass waits until changes have ceased for so long,
+const CALM: Duration = Duration::from_millis(150);
+/// but no longer than this.
+const LONGEST_WINDOW: Duration = Duration::from_secs(2);
 /// How long the first pass waits for objects whose state is not known yet.
 const FIRST_LOOK: Duration = Duration::from_secs(2);
 
@@ -49,6 +53,8 @@ pub struct State {
     /// The objects in the order of applying.
     order: Vec<ObjectId>,
     last_pass: Option<Time>,
+    /// When an object changed last.
+    last_change: Time,
     rendered_at: Time,
     told_in_sync: bool,
     /// When the plan has something to do next.
@@ -100,6 +106,7 @@ impl State {
             objects: BTreeMap::new(),
             order: Vec::new(),
             last_pass: None,
+            last_change: Time::ZERO,
             rendered_at: Time::ZERO,
             told_in_sync: false,
             next_try: None,
@@ -216,6 +223,7 @@ impl State {
 
     /// What is known about `id` has changed: whatever waited for that is tried again.
     fn changed(&mut self, id: &ObjectId, now: Time, out: &mut Vec<Action>) {
+        self.last_change = now;
         if *id == self.config_id {
             self.look_at_config(out);
         }
@@ -504,7 +512,9 @@ impl State {
         if due.is_empty() {
             return;
         }
-        let earliest = self.last_pass.map_or(now, |last| last + WINDOW);
+        let calm = self.last_change + CALM;
+        let window = |last: Time| (last + WINDOW).max(calm.min(last + LONGEST_WINDOW));
+        let earliest = self.last_pass.map_or(now, window);
         if earliest > now {
             return self.try_at(earliest);
         }
