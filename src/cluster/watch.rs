@@ -153,7 +153,7 @@ impl OneObject {
             })
         };
         match timeout(ANSWER_LIMIT, answer).await {
-            Ok(Ok(observation)) | Ok(Err(observation)) => observation,
+            Ok(Ok(observation) | Err(observation)) => observation,
             Err(_) => failed(self.sender.silent(ANSWER_LIMIT), None),
         }
     }
@@ -176,7 +176,7 @@ impl OneObject {
         if !status.is_success() {
             let wait = retry_after(response.headers(), Timestamp::now());
             let body = timeout(ANSWER_LIMIT, response.into_body().collect()).await;
-            let body = body.ok().and_then(Result::ok).map(|body| body.to_bytes()).unwrap_or_default();
+            let body = body.ok().and_then(Result::ok).map(http_body_util::Collected::to_bytes).unwrap_or_default();
             let body = body.get(..LONGEST_REFUSAL.min(body.len())).unwrap_or_default();
             return drop(seen.send(self.refused(status, body, wait)).await);
         }

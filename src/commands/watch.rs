@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -18,7 +19,7 @@ use crate::desired::{self, Renderer};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::reconcile::policy::{Conflicts, DryRun, ForeignFields, Policy};
-use crate::reconcile::watch::{Behaviour, Desired, Event, Invalid, Source, State, Surroundings, Until, run};
+use crate::reconcile::watch::{Behaviour, Desired, Event, Invalid, Reconnect, Source, State, Surroundings, Until, run};
 use crate::report::log::{self, Format};
 use crate::signals::Stop;
 use crate::ui::Ui;
@@ -149,10 +150,17 @@ pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut 
         source: &mut files,
         policy: args.policy(),
         stop: &stop,
+        reconnect: reconnect(to, manager, global.request_timeout),
         closed: &mut closed,
         report: &mut |event, state| log.report(event, state),
     };
     Ok(run(state, &id, surroundings).await)
+}
+
+/// Another connection as the first one.
+fn reconnect(to: &Connection, manager: &str, limit: Duration) -> Reconnect {
+    let (to, manager) = (to.clone(), manager.to_owned());
+    Arc::new(move || to.connect(false, &manager, limit).ok())
 }
 
 /// Reads the Config, which must exist, valid or not, and what the cluster serves.

@@ -6,6 +6,7 @@
 pub mod apis;
 pub mod attempts;
 pub mod backoff;
+mod config;
 pub mod connections;
 pub mod event;
 pub mod fights;
@@ -13,10 +14,12 @@ pub mod finalizer;
 pub mod known;
 mod object;
 pub mod outage;
+mod plan;
 mod run;
 pub mod state;
 mod stop;
 mod until;
+pub mod watched;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,7 +27,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::event::{Deviation, Event};
-pub use self::run::{Source, Surroundings, run};
+pub use self::run::{Reconnect, Source, Surroundings, run};
 pub use self::state::State;
 pub use self::until::Until;
 pub use crate::cluster::Observation;
@@ -33,6 +36,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::{Manifest, ObjectId};
 use crate::reconcile::outcome::Outcome;
+
+/// An object as it is live; none when it does not exist.
+pub type Live = Option<Rc<Value>>;
 
 /// The time since the loop began.
 pub type Time = Duration;
@@ -81,6 +87,9 @@ pub enum Input {
     Stop(Exit),
 }
 
+/// An object to apply, and what is live of it.
+pub type Task = (Rc<Manifest>, Live);
+
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub enum Action {
@@ -100,7 +109,7 @@ pub enum Action {
     /// Read which API groups are served.
     ReadServed,
     /// Apply these objects, each over what is live of it, for the Config of this uid.
-    Apply(Vec<(Rc<Manifest>, Option<Rc<Value>>)>, Option<String>),
+    Apply(Vec<Task>, Option<String>),
     /// Give up the pass that is being carried out.
     Abort,
     /// Replace the finalizers of the Config, provided that it is still the one given.

@@ -250,7 +250,8 @@ fn templates_that_change_are_rendered_again_and_a_broken_one_keeps_the_last() {
         TIME configmap/extra in ebpf: is no longer desired; it is left as it is
         TIME in sync: 5 objects
         TIME removed the finalizer from the Config
-    "#]].assert_eq(&watch.said()[before..].replace(&folder.path("").display().to_string(), "DIR/"));
+    "#]]
+    .assert_eq(&watch.said()[before..].replace(&folder.path("").display().to_string(), "DIR/"));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Time;
 use super::backoff::{Backoff, Jitter};
+use super::{Live, Time};
 use crate::cluster::Error;
 use crate::compare::{Difference, What};
 use crate::manifest::Manifest;
@@ -25,8 +25,6 @@ const BETWEEN_CHANGES: Duration = Duration::from_secs(2);
 /// How soon an object that admission changes is applied again.
 const FIRST_RECHECK: Duration = Duration::from_secs(10 * 60);
 const LONGEST_RECHECK: Duration = Duration::from_secs(2 * 60 * 60);
-
-type Live = Option<Rc<Value>>;
 
 /// The attempts to apply one object.
 #[derive(Debug, Default)]

@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::backoff::{Backoff, Jitter};
-use super::known::{Effect, Known};
+use super::backoff::Jitter;
+use super::known::Effect;
 use super::outage::Outage;
+use super::watched::{Phase, Watched};
 use super::{Action, Event, Observation, Time};
 use crate::cluster::Error;
 use crate::manifest::ObjectId;
@@ -22,36 +23,6 @@ const LISTED_EVERY: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE_OF_FIRST: Duration = Duration::from_secs(5);
 /// A watch that lived this long was a good one: pauses start over.
 const STABLE: Duration = Duration::from_secs(5);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Listing,
-    Watching,
-    Waiting(Time),
-    /// Until the next list, where there are too many watches.
-    Polling(Time),
-    /// Until the outage ends.
-    Parked,
-}
-
-/// The connection for one object.
-#[derive(Debug)]
-pub struct Watched {
-    /// What is known of the object.
-    pub known: Known,
-    /// Why it is unknown.
-    pub error: Option<Error>,
-    /// Tells the current connection from its predecessors, whose events are late.
-    connection: u64,
-    phase: Phase,
-    since: Time,
-    open: bool,
-    /// The version that the watch continues from.
-    version: String,
-    relist_at: Time,
-    backoff: Backoff,
-    told: Option<Error>,
-}
 
 /// The connections for all objects.
 #[derive(Debug)]
@@ -101,19 +72,7 @@ impl Connections {
         }
         for id in ids {
             if !self.watched.contains_key(id) {
-                let watched = Watched {
-                    known: Known::default(),
-                    error: None,
-                    connection: 0,
-                    phase: Phase::Waiting(now),
-                    since: now,
-                    open: false,
-                    version: String::new(),
-                    relist_at: now,
-                    backoff: Backoff::default(),
-                    told: None,
-                };
-                self.watched.insert(id.clone(), watched);
+                self.watched.insert(id.clone(), Watched::new(now));
             }
         }
     }
@@ -328,22 +287,6 @@ impl Connections {
         watched.phase = phase;
         let from = (phase == Phase::Watching).then(|| watched.version.clone());
         out.push(Action::Connect { id: id.clone(), connection: self.next, from });
-    }
-}
-
-impl Watched {
-    fn next_at(&self) -> Option<Time> {
-        match self.phase {
-            Phase::Waiting(until) | Phase::Polling(until) => Some(until),
-            Phase::Watching => Some(self.known.confirm_at().map_or(self.relist_at, |at| at.min(self.relist_at))),
-            Phase::Listing | Phase::Parked => None,
-        }
-    }
-
-    fn moved_on(&mut self, object: &serde_json::Value) {
-        if let Some(version) = object.pointer("/metadata/resourceVersion").and_then(serde_json::Value::as_str) {
-            version.clone_into(&mut self.version);
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Time;
+use super::{Live, Time};
 use crate::config::Lifecycle;
 
 /// How long a watch may take to show us our own write before it is read again.
@@ -28,8 +28,8 @@ pub enum Effect {
 /// The state of an object as far as it is known.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// `None`: unknown. `Some(None)`: it does not exist.
-    live: Option<Option<Rc<Value>>>,
+    /// None while it is unknown.
+    live: Option<Live>,
     /// Our own write that the watch has not shown yet: its version, and when it was answered.
     written: Option<(Option<u128>, Time)>,
     /// The newest version that a list or a watch has shown: what is older contradicts it.
@@ -40,8 +40,8 @@ pub struct Known {
 
 impl Known {
     /// The live object; `None` when its state is unknown.
-    pub fn live(&self) -> Option<Option<&Rc<Value>>> {
-        self.live.as_ref().map(Option::as_ref)
+    pub fn live(&self) -> Option<&Live> {
+        self.live.as_ref()
     }
 
     /// Takes over the result of a list that began at `began`.

@@ -9,14 +9,12 @@ use serde_json::Value;
 use super::attempts::{self, Attempts};
 use super::backoff::Jitter;
 use super::fights::Fights;
-use super::{Action, Behaviour, Deviation, Event, Time};
+use super::{Action, Behaviour, Deviation, Event, Live, Time};
 use crate::cluster::Error;
 use crate::compare::{self, Difference, Verdict, What};
 use crate::manifest::Manifest;
 use crate::path::FieldPath;
 use crate::reconcile::outcome::{Action as Done, Outcome};
-
-type Live = Option<Rc<Value>>;
 
 /// One desired object.
 #[derive(Debug)]
@@ -129,7 +127,7 @@ impl Object {
             deviation.differences.retain(|difference| difference.path == path);
         }
         let id = self.manifest.id.clone();
-        out.push(Action::Report(Event::Fight { id, deviation, pause: until - now }));
+        out.push(Action::Report(Event::Fight { id, deviation, pause: until.saturating_sub(now) }));
         Some(until)
     }
 
@@ -152,10 +150,9 @@ impl Object {
         let Some((manifest, paths)) = self.applying.take() else { return };
         let is_news = match &outcome.action {
             Done::Created | Done::Configured | Done::Applied => true,
-            Done::Unchanged => false,
             Done::Skipped(_) | Done::Blocked => !self.attempts.has_failed(),
             // That the server is away is reported once, not for each object; what was changed meanwhile is looked at again.
-            Done::Failed(Error::Unreachable { .. }) => false,
+            Done::Unchanged | Done::Failed(Error::Unreachable { .. }) => false,
             Done::Failed(error) => !error.is_stale() && self.attempts.error() != Some(error),
         };
         let (action, object) = (outcome.action.clone(), outcome.object.clone());

@@ -88,7 +88,7 @@ impl Outage {
         if self.active.is_none() {
             self.opened = Some(now);
             if let Some(since) = self.told.take() {
-                out.push(Action::Report(Event::OutageEnded(now - since)));
+                out.push(Action::Report(Event::OutageEnded(now.saturating_sub(since))));
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
-use super::{Action, Desired, Event, Input, Invalid, State};
+use super::{Action, Desired, Event, Input, Invalid, State, Task};
 use crate::cluster::{self, Cluster, Error, Observer, Served};
 use crate::exit::Exit;
 use crate::manifest::{Manifest, ObjectId};
@@ -26,8 +26,8 @@ use crate::signals::Stop;
 
 /// The state is asked at most so often, whatever it says: a mistake in it must not burn a core.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(5);
-/// How long the Config may be read at the end.
-const LAST_READ: Duration = Duration::from_secs(2);
+/// How long an answer is waited for at the end, before it is asked for by another connection.
+const LAST_WAIT: Duration = Duration::from_secs(1);
 /// How often the folder of templates is looked at.
 const FILES_EVERY: Duration = Duration::from_secs(1);
 
@@ -40,6 +40,9 @@ pub trait Source {
     fn has_changed(&mut self) -> bool;
 }
 
+/// Makes another connection to the same server as the same user.
+pub type Reconnect = Arc<dyn Fn() -> Option<Cluster> + Send + Sync>;
+
 /// What the loop needs of its surroundings.
 pub struct Surroundings<'a> {
     /// The API server.
@@ -50,6 +53,8 @@ pub struct Surroundings<'a> {
     pub policy: Policy,
     /// The signals.
     pub stop: &'a Stop,
+    /// Makes another connection, for the end; the one there is may have fallen silent.
+    pub reconnect: Reconnect,
     /// Ready when nobody reads the output any more.
     pub closed: &'a mut (dyn Future<Output = ()> + Unpin),
     /// Reports.
@@ -58,22 +63,22 @@ pub struct Surroundings<'a> {
 
 /// Runs the loop until the state ends it.
 pub async fn run(mut state: State, config_id: &ObjectId, surroundings: Surroundings<'_>) -> Exit {
-    let Surroundings { cluster, source, policy, stop, closed, report } = surroundings;
+    let Surroundings { cluster, source, policy, stop, reconnect, closed, report } = surroundings;
     let observer = Observer::new(cluster);
-    let context = Context { cluster, observer: &observer, policy, stop, config_id };
-    let mut in_flight = InFlight { inputs: SelectAll::new(), connections: BTreeMap::new(), signals: 0 };
+    let context = Context { cluster, observer: &observer, policy, stop, reconnect: &reconnect, config_id };
+    let mut in_flight =
+        InFlight { inputs: SelectAll::new(), connections: BTreeMap::new(), signals: 0, is_closed: false };
     in_flight.inputs.push(stream::pending().boxed_local());
     let started = Instant::now();
     let mut files = interval(FILES_EVERY);
     files.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut is_closed = false;
     let mut input = Input::Tick;
     loop {
         let mut actions = state.step(input, started.elapsed());
         while let Some(exit) = in_flight.carry_out(&context, actions, source, &mut |event| report(event, &state)) {
             match exit {
                 Next::End(exit) => return exit,
-                Next::Input(input) => actions = state.step(input, started.elapsed()),
+                Next::Input(input) => actions = state.step(*input, started.elapsed()),
             }
         }
         let wake = state.wake_at().map(|at| (started + at).max(Instant::now() + SHORTEST_SLEEP));
@@ -83,8 +88,8 @@ pub async fn run(mut state: State, config_id: &ObjectId, surroundings: Surroundi
                 in_flight.signals += 1;
                 Input::Stop(exit)
             }
-            () = &mut *closed, if !is_closed => {
-                is_closed = true;
+            () = &mut *closed, if !in_flight.is_closed => {
+                in_flight.is_closed = true;
                 Input::Stop(Exit::Done)
             }
             _ = files.tick() => if source.has_changed() { Input::TemplatesChanged } else { Input::Tick },
@@ -105,6 +110,7 @@ struct Context<'a> {
     observer: &'a Observer<'a>,
     policy: Policy,
     stop: &'a Stop,
+    reconnect: &'a Reconnect,
     config_id: &'a ObjectId,
 }
 
@@ -113,11 +119,13 @@ struct InFlight<'a> {
     connections: BTreeMap<ObjectId, AbortHandle>,
     /// How many signals have been seen.
     signals: usize,
+    /// Whether nobody reads the output any more.
+    is_closed: bool,
 }
 
 enum Next {
     End(Exit),
-    Input(Input),
+    Input(Box<Input>),
 }
 
 impl<'a> InFlight<'a> {
@@ -136,7 +144,7 @@ impl<'a> InFlight<'a> {
                 Action::End(exit) => return Some(Next::End(exit)),
                 Action::Render(config, served) => {
                     report(&Event::Step("reading the configuration and rendering the templates".to_owned()));
-                    next = Some(Next::Input(Input::Rendered(source.render(&config, served.as_ref()))));
+                    next = Some(Next::Input(Box::new(Input::Rendered(source.render(&config, served.as_ref())))));
                 }
                 Action::Connect { id, connection, from } => self.connect(context, id, connection, from),
                 Action::Disconnect(id) => {
@@ -154,7 +162,7 @@ impl<'a> InFlight<'a> {
                     for (manifest, _) in &tasks {
                         report(&Event::Step(format!("applying {}", report::full_name(&manifest.id))));
                     }
-                    self.inputs.push(apply(context, tasks, uid));
+                    self.inputs.push(apply(context, &tasks, uid));
                 }
                 action => self.ask(context, action),
             }
@@ -174,34 +182,46 @@ impl<'a> InFlight<'a> {
         self.inputs.push(Abortable::new(inputs, registration).boxed_local());
     }
 
-    /// Sends one request whose answer is an input.
+    /// Sends one request whose answer is an input; at the end a connection that is silent is not waited for.
     fn ask(&mut self, context: &Context<'a>, action: Action) {
-        let (cluster, config_id) = (context.cluster, context.config_id);
+        let (cluster, config_id, reconnect) = (context.cluster, context.config_id, context.reconnect);
+        let ends = self.signals > 0 || self.is_closed;
         let answer = async move {
-            match action {
-                Action::ReadServed => Input::Served(cluster.served().await),
-                // On a connection that fell silent another try is better than a long wait.
-                Action::ReadConfig => {
-                    let read = timeout(LAST_READ, cluster.get(config_id)).await;
-                    let silent = || Error::TimedOut { host: cluster.host().to_owned(), seconds: LAST_READ.as_secs() };
-                    Input::ConfigRead(read.unwrap_or_else(|_| Err(silent())))
-                }
-                Action::SetFinalizers(config, finalizers) => {
-                    Input::FinalizersSet(cluster.set_finalizers(config_id, &config, &finalizers).await)
-                }
-                _ => Input::Tick,
+            if !ends {
+                return answer(cluster, config_id, &action).await;
             }
+            if let Ok(input) = timeout(LAST_WAIT, answer(cluster, config_id, &action)).await {
+                return input;
+            }
+            let again = async {
+                let reconnect = Arc::clone(reconnect);
+                // A credential plugin may block.
+                let fresh = tokio::task::spawn_blocking(move || reconnect()).await.ok().flatten()?;
+                Some(answer(&fresh, config_id, &action).await)
+            };
+            let silent = || Error::TimedOut { host: cluster.host().to_owned(), seconds: LAST_WAIT.as_secs() };
+            timeout(LAST_WAIT * 2, again).await.ok().flatten().unwrap_or_else(|| match action {
+                Action::SetFinalizers(..) => Input::FinalizersSet(Err(silent())),
+                _ => Input::ConfigRead(Err(silent())),
+            })
         };
         self.inputs.push(stream::once(answer).boxed_local());
     }
 }
 
+async fn answer(cluster: &Cluster, config_id: &ObjectId, action: &Action) -> Input {
+    match action {
+        Action::ReadServed => Input::Served(cluster.served().await),
+        Action::ReadConfig => Input::ConfigRead(cluster.get(config_id).await),
+        Action::SetFinalizers(config, finalizers) => {
+            Input::FinalizersSet(cluster.set_finalizers(config_id, config, finalizers).await)
+        }
+        _ => Input::Tick,
+    }
+}
+
 /// One pass, which the command `apply` makes the same way.
-fn apply<'a>(
-    context: &Context<'a>,
-    tasks: Vec<(Rc<Manifest>, Option<Rc<Value>>)>,
-    uid: Option<String>,
-) -> LocalBoxStream<'a, Input> {
+fn apply<'a>(context: &Context<'a>, tasks: &[Task], uid: Option<String>) -> LocalBoxStream<'a, Input> {
     let Context { cluster, policy, stop, .. } = *context;
     let owner = uid.map(|uid| Owner { id: context.config_id.clone(), uid });
     let live: Live = tasks.iter().map(|(manifest, live)| (manifest.id.clone(), Ok(live.as_deref().cloned()))).collect();

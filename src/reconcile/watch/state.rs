@@ -4,38 +4,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::time::Duration;
 
 use serde_json::Value;
 
 use super::apis::{self, Apis};
 use super::backoff::Jitter;
+use super::config::Config;
 use super::connections::Connections;
-use super::finalizer::{Finalizer, Next};
+use super::finalizer::Finalizer;
 use super::known::Effect;
-use super::object::{Decision, Object};
+use super::object::Object;
 use super::stop::Stopping;
-use super::{Action, Behaviour, Desired, Event, Input, Invalid, Observation, Time, Until};
+use super::{Action, Behaviour, Event, Input, Live, Observation, Time};
 use crate::cluster::{Error, Served};
 use crate::compare;
-use crate::config::Lifecycle;
-use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::manifest::ObjectId;
-use crate::ownership::Managers;
 use crate::reconcile::outcome::{Action as Done, Outcome};
-use crate::reconcile::rollout::Progress;
-
-/// After a pass, events are gathered for so long: a burst is one more pass.
-pub const WINDOW: Duration = Duration::from_millis(500);
-/// The field manager of bpfman-operator, which is its program's name.
-const OPERATOR: &str = "bpfman-operator";
-/// The next pass waits until changes have ceased for so long,
-const CALM: Duration = Duration::from_millis(150);
-/// but no longer than this.
-const LONGEST_WINDOW: Duration = Duration::from_secs(2);
-/// How long the first pass waits for objects whose state is not known yet.
-const FIRST_LOOK: Duration = Duration::from_secs(2);
 
 /// The state of the loop.
 #[derive(Debug)]
@@ -47,46 +31,25 @@ pub struct State {
     pub(super) stopping: Option<Stopping>,
     pub(super) jitter: Jitter,
     pub(super) pass_is_running: bool,
-    apis: Apis,
-    config: Config,
-    objects: BTreeMap<ObjectId, Object>,
+    pub(super) apis: Apis,
+    pub(super) config: Config,
+    pub(super) objects: BTreeMap<ObjectId, Object>,
     /// The objects in the order of applying.
-    order: Vec<ObjectId>,
-    last_pass: Option<Time>,
+    pub(super) order: Vec<ObjectId>,
+    pub(super) last_pass: Option<Time>,
     /// When an object changed last.
-    last_change: Time,
-    rendered_at: Time,
-    told_in_sync: bool,
+    pub(super) last_change: Time,
+    pub(super) rendered_at: Time,
+    pub(super) told_in_sync: bool,
     /// When the plan has something to do next.
-    next_try: Option<Time>,
-    passes: u64,
+    pub(super) next_try: Option<Time>,
+    pub(super) passes: u64,
     /// Whether something happened since the last plan.
-    is_stale: bool,
+    pub(super) is_stale: bool,
     /// Whether other objects may have to be watched than before.
-    watches_others: bool,
-    is_rendering: bool,
-    has_looked_for_operator: bool,
-}
-
-/// What is known about the Config beyond its object.
-#[derive(Debug, Default)]
-struct Config {
-    /// The object that was rendered last, successfully or not.
-    rendered: Option<Rc<Value>>,
-    /// The uid of the Config that the desired objects are of.
-    desired_uid: Option<String>,
-    /// Whether the desired objects are those of the Config as it is now.
-    is_current: bool,
-    told: Option<Told>,
-    warnings: BTreeSet<String>,
-    invalid_templates: Option<String>,
-}
-
-#[derive(Debug, PartialEq)]
-enum Told {
-    Gone,
-    Deleting,
-    Invalid(String),
+    pub(super) watches_others: bool,
+    pub(super) is_rendering: bool,
+    pub(super) has_looked_for_operator: bool,
 }
 
 impl State {
@@ -209,7 +172,7 @@ impl State {
     }
 
     /// The objects to watch.
-    fn watched(&self) -> BTreeSet<ObjectId> {
+    pub(super) fn watched(&self) -> BTreeSet<ObjectId> {
         let mut ids: BTreeSet<ObjectId> = self.order.iter().cloned().collect();
         ids.insert(self.config_id.clone());
         ids.extend(self.apis.services(self.order.iter().chain([&self.config_id])));
@@ -228,14 +191,14 @@ impl State {
             self.look_at_config(out);
         }
         let live = self.connections.get(id).and_then(|watched| watched.known.live());
-        if id.kind == "Namespace" && live.flatten().is_some_and(|live| !compare::is_terminating(live)) {
+        if id.kind == "Namespace" && live.and_then(Option::as_ref).is_some_and(|live| !compare::is_terminating(live)) {
             for object in self.objects.values_mut() {
                 if object.manifest.id.namespace.as_ref() == Some(&id.name) {
                     object.attempts.unblock(now);
                 }
             }
         }
-        if let Some((group, is_there)) = apis::group_of(id).zip(live.map(|live| live.is_some())) {
+        if let Some((group, is_there)) = apis::group_of(id).zip(live.map(Option::is_some)) {
             if self.apis.served().is_some_and(|served| served.has_group(group) != is_there) {
                 self.apis.changed(now);
             }
@@ -251,126 +214,8 @@ impl State {
         }
     }
 
-    fn live_config(&self) -> Option<Option<&Rc<Value>>> {
+    pub(super) fn live_config(&self) -> Option<&Live> {
         self.connections.get(&self.config_id)?.known.live()
-    }
-
-    fn look_at_config(&mut self, out: &mut Vec<Action>) {
-        let Some(live) = self.live_config() else { return };
-        let Some(config) = live.cloned() else {
-            self.forget_desired();
-            if self.finalizer.config_is_gone() {
-                out.push(Action::Report(Event::Finalizer(false)));
-            }
-            return self.tell(Told::Gone, Event::Gone, out);
-        };
-        let lifecycle = Lifecycle::of(&config);
-        if lifecycle.is_deleting() {
-            return self.tell(Told::Deleting, Event::Deleting, out);
-        }
-        if self.config.desired_uid != lifecycle.uid {
-            self.config.is_current = false;
-        }
-        if self.manages_finalizer() && self.finalizer.adopt(&config, &self.behaviour.field_manager) {
-            out.push(Action::Report(Event::FinalizerAdopted));
-        }
-        let same =
-            |field: &str| self.config.rendered.as_ref().is_some_and(|old| old.pointer(field) == config.pointer(field));
-        if !(same("/spec") && same("/metadata/uid")) {
-            self.config.is_current = false;
-            self.config.rendered = Some(Rc::clone(&config));
-            self.is_rendering = true;
-            out.push(Action::Render(config, self.apis.served().cloned()));
-        }
-    }
-
-    /// The Config does not exist: nothing is desired.
-    fn forget_desired(&mut self) {
-        self.watches_others = true;
-        self.objects.clear();
-        self.order.clear();
-        let warnings = std::mem::take(&mut self.config.warnings);
-        self.config = Config { told: self.config.told.take(), warnings, ..Config::default() };
-        self.told_in_sync = false;
-    }
-
-    fn tell(&mut self, told: Told, event: Event, out: &mut Vec<Action>) {
-        if self.config.told.as_ref() != Some(&told) {
-            self.config.told = Some(told);
-            self.told_in_sync = false;
-            out.push(Action::Report(event));
-        }
-    }
-
-    fn rendered(&mut self, rendered: Result<Desired, Invalid>, now: Time, out: &mut Vec<Action>) {
-        self.is_rendering = false;
-        self.watches_others = true;
-        let Some(config) = self.config.rendered.clone() else { return };
-        let uid = Lifecycle::of(&config).uid;
-        match rendered {
-            Ok(desired) => {
-                self.config.is_current = desired.invalid_templates.is_none();
-                self.config.told = None;
-                self.tell_remarks(&desired, out);
-                self.config.desired_uid = uid;
-                self.desire(&config, desired, now, out);
-            }
-            Err(Invalid::Config(failure)) => {
-                let keeps = !self.order.is_empty() && self.config.desired_uid == uid;
-                let event = Event::InvalidConfig(Rc::clone(&failure), keeps);
-                self.tell(Told::Invalid(text_of(&failure)), event, out);
-                if !keeps {
-                    self.objects.clear();
-                    self.order.clear();
-                }
-            }
-            Err(Invalid::Templates(failure)) => {
-                self.tell(Told::Invalid(text_of(&failure)), Event::InvalidTemplates(failure), out);
-            }
-        }
-    }
-
-    /// Reports what was not reported before about this Config and these templates.
-    fn tell_remarks(&mut self, desired: &Desired, out: &mut Vec<Action>) {
-        let text = desired.invalid_templates.as_deref().map(text_of);
-        if let Some(failure) = desired.invalid_templates.as_ref().filter(|_| text != self.config.invalid_templates) {
-            out.push(Action::Report(Event::InvalidTemplates(Rc::clone(failure))));
-            self.told_in_sync = false;
-        }
-        self.config.invalid_templates = text;
-        let is_new = |text: &&String| !self.config.warnings.contains(*text);
-        let warnings = desired.warnings.iter().filter(is_new).map(|text| Event::Warning(text.clone()));
-        let notes = desired.notes.iter().filter(is_new).map(|text| Event::Note(text.clone()));
-        out.extend(warnings.chain(notes).map(Action::Report));
-        self.config.warnings = desired.warnings.iter().chain(&desired.notes).cloned().collect();
-    }
-
-    fn desire(&mut self, config: &Value, desired: Desired, now: Time, out: &mut Vec<Action>) {
-        let same = self.order.len() == desired.manifests.len()
-            && self
-                .order
-                .iter()
-                .zip(&desired.manifests)
-                .all(|(id, manifest)| self.objects.get(id).is_some_and(|object| *object.manifest == *manifest));
-        if same {
-            return;
-        }
-        let name = config.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        out.push(Action::Report(Event::Read(name, desired.namespace)));
-        out.push(Action::Report(Event::Rendered(desired.manifests.len())));
-        self.told_in_sync = false;
-        self.rendered_at = now;
-        self.order = desired.manifests.iter().map(|manifest| manifest.id.clone()).collect();
-        for id in self.objects.keys().filter(|id| !self.order.contains(id)) {
-            out.push(Action::Report(Event::NoLongerDesired(id.clone())));
-        }
-        self.objects.retain(|id, _| self.order.contains(id));
-        for manifest in desired.manifests {
-            match self.objects.get_mut(&manifest.id) {
-                Some(object) => object.replace(manifest),
-                None => drop(self.objects.insert(manifest.id.clone(), Object::new(manifest))),
-            }
-        }
     }
 
     fn applied(&mut self, id: &ObjectId, outcome: Outcome, now: Time, out: &mut Vec<Action>) {
@@ -390,8 +235,8 @@ impl State {
         }
     }
 
-    fn live(&self, id: &ObjectId) -> Option<Rc<Value>> {
-        self.connections.get(id)?.known.live()?.cloned()
+    pub(super) fn live(&self, id: &ObjectId) -> Option<Rc<Value>> {
+        self.connections.get(id)?.known.live()?.clone()
     }
 
     fn pass_ended(&mut self, now: Time) {
@@ -431,130 +276,6 @@ impl State {
         self.behaviour.finalizer && !self.behaviour.observe
     }
 
-    /// Cares for the finalizer; returns whether the objects may be applied.
-    fn care_for_finalizer(&mut self, config: &Rc<Value>, now: Time, out: &mut Vec<Action>) -> bool {
-        let lifecycle = Lifecycle::of(config);
-        let stays = !lifecycle.is_deleting();
-        // Without anything to apply there is nothing to protect.
-        if !self.manages_finalizer() || (stays && self.order.is_empty()) {
-            return stays;
-        }
-        match self.finalizer.next(&lifecycle, stays, now) {
-            Next::Done => stays,
-            Next::Wait => false,
-            Next::Later(at) => {
-                self.try_at(at);
-                stays // without the finalizer the objects are kept all the same
-            }
-            Next::Send(finalizers) => {
-                out.push(Action::SetFinalizers(Rc::clone(config), finalizers));
-                false
-            }
-        }
-    }
-
-    fn try_at(&mut self, at: Time) {
-        self.next_try = Some(self.next_try.map_or(at, |next| next.min(at)));
-    }
-
-    /// Decides about every object, and begins a pass if an apply is due.
-    fn plan(&mut self, now: Time, out: &mut Vec<Action>) {
-        self.next_try = None;
-        let config = self.live_config().flatten().cloned();
-        self.told_in_sync &= config.is_some() && !self.connections.is_known_to_be_out();
-        let Some(config) = config.filter(|_| !self.connections.is_out()) else { return };
-        if !self.care_for_finalizer(&config, now, out) || self.pass_is_running || self.is_rendering {
-            return;
-        }
-        if self.config.desired_uid != Lifecycle::of(&config).uid || self.is_first_look(now) {
-            return;
-        }
-        self.look_for_operator(&config, out);
-        let (mut due, mut all_in_sync) = (Vec::new(), true);
-        for position in 0..self.order.len() {
-            let Some(id) = self.order.get(position).cloned() else { continue };
-            match self.decide(&id, now, out) {
-                Some(Decision::InSync(again)) => {
-                    again.into_iter().for_each(|at| self.try_at(at));
-                    continue;
-                }
-                None | Some(Decision::Wait) => {}
-                Some(Decision::At(at)) => self.try_at(at),
-                Some(Decision::Now) => due.push(id),
-            }
-            all_in_sync = false;
-        }
-        if all_in_sync {
-            return self.tell_in_sync(out);
-        }
-        self.told_in_sync = false;
-        self.begin_pass(&due, now, out);
-    }
-
-    /// Reports once, at the start, that the operator has written these objects.
-    fn look_for_operator(&mut self, config: &Value, out: &mut Vec<Action>) {
-        if std::mem::replace(&mut self.has_looked_for_operator, true) {
-            return;
-        }
-        let wrote = |object: &Value| Managers::of(object).entries.iter().any(|entry| entry.owner.manager == OPERATOR);
-        if wrote(config) || self.order.iter().filter_map(|id| self.live(id)).any(|live| wrote(&live)) {
-            out.push(Action::Report(Event::Operator));
-        }
-    }
-
-    /// Decides about one object; none when its state is unknown.
-    fn decide(&mut self, id: &ObjectId, now: Time, out: &mut Vec<Action>) -> Option<Decision> {
-        let live = self.connections.get(id)?.known.live()?;
-        Some(self.objects.get_mut(id)?.decide(live, &self.behaviour, now, out))
-    }
-
-    fn begin_pass(&mut self, due: &[ObjectId], now: Time, out: &mut Vec<Action>) {
-        if due.is_empty() {
-            return;
-        }
-        let calm = self.last_change + CALM;
-        let window = |last: Time| (last + WINDOW).max(calm.min(last + LONGEST_WINDOW));
-        let earliest = self.last_pass.map_or(now, window);
-        if earliest > now {
-            return self.try_at(earliest);
-        }
-        let mut tasks = Vec::new();
-        for id in due {
-            let live = self.live(id);
-            if let Some(object) = self.objects.get_mut(id) {
-                object.begin(live.as_ref(), out);
-                tasks.push((Rc::clone(&object.manifest), live));
-            }
-        }
-        self.passes += 1;
-        self.pass_is_running = true;
-        self.told_in_sync = false;
-        out.push(Action::Apply(tasks, self.config.desired_uid.clone()));
-    }
-
-    /// Whether some objects have not been seen at all, and may be in a moment.
-    fn is_first_look(&mut self, now: Time) -> bool {
-        let end = self.rendered_at + FIRST_LOOK;
-        let is_pending = |id: &ObjectId| {
-            self.connections.get(id).is_none_or(|watched| watched.known.live().is_none() && watched.error.is_none())
-        };
-        let waits = now < end && self.order.iter().any(is_pending);
-        if waits {
-            self.try_at(end);
-        }
-        waits
-    }
-
-    fn tell_in_sync(&mut self, out: &mut Vec<Action>) {
-        let open = self.order.iter().chain([&self.config_id]).all(|id| self.connections.is_open(id));
-        if !self.config.is_current {
-            self.told_in_sync = false;
-        } else if open && !self.told_in_sync {
-            self.told_in_sync = true;
-            out.push(Action::Report(Event::InSync(self.order.len())));
-        }
-    }
-
     fn can_watch_apis(&self) -> bool {
         self.apis.services([].into_iter()).iter().all(|id| {
             let error = self.connections.get(id).and_then(|watched| watched.error.as_ref());
@@ -571,35 +292,6 @@ impl State {
         };
         services.iter().filter_map(known).collect()
     }
-
-    /// Ends the loop if the condition that it was to run for is met, or its time is over.
-    fn check_until(&mut self, now: Time, out: &mut Vec<Action>) {
-        let Some((until, timeout)) = self.behaviour.until else { return };
-        let deviates =
-            || out.iter().any(|action| matches!(action, Action::Report(Event::Deviates(_) | Event::Missing(_))));
-        let met = match until {
-            Until::InSync => self.told_in_sync,
-            Until::Drift => deviates(),
-            Until::Ready => self.told_in_sync && self.not_rolled_out().is_none(),
-        };
-        if met {
-            self.stop(Exit::Done, now, out);
-        } else if now >= timeout {
-            let refused = self.objects.values().find(|object| object.attempts.error().is_some());
-            let in_the_way = refused.map(|object| object.manifest.id.clone()).or_else(|| self.not_rolled_out());
-            out.push(Action::Report(Event::TimedOut(in_the_way)));
-            self.stop(if refused.is_some() { Exit::Refused } else { Exit::NoAnswer }, now, out);
-        }
-    }
-
-    fn not_rolled_out(&self) -> Option<ObjectId> {
-        let rolls = self.order.iter().filter(|id| id.kind == "DaemonSet");
-        rolls.into_iter().find(|id| self.live(id).is_none_or(|live| !Progress::of(&live).done())).cloned()
-    }
-}
-
-fn text_of(failure: &Failure) -> String {
-    failure.errors.iter().map(|error| format!("{error:#}\n")).collect()
 }
 
 fn namespace(name: &str) -> ObjectId {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::finalizer::Next;
-use super::{Action, Event, State, Time};
+use super::{Action, Event, Live, State, Time};
 use crate::cluster::Error;
 use crate::config::Lifecycle;
 use crate::exit::Exit;
@@ -26,7 +26,7 @@ pub struct Stopping {
     deadline: Time,
     pass_deadline: Time,
     /// The Config as it was read for the clean-up.
-    config: Option<Option<Rc<Value>>>,
+    config: Option<Live>,
     reads: bool,
     retry_at: Time,
     error: Option<Error>,
@@ -68,7 +68,7 @@ impl State {
             exit,
             deadline: now + LIMIT,
             pass_deadline: now + PASS_LIMIT,
-            config: config.map(|config| config.cloned()),
+            config: config.cloned(),
             reads: false,
             retry_at: now,
             error: None,

@@ -6,41 +6,15 @@ use std::time::Duration;
 
 use bpfman_config::cluster::Error;
 use bpfman_config::exit::Exit;
-use bpfman_config::manifest::{Manifest, ObjectId};
+use bpfman_config::manifest::ObjectId;
 use bpfman_config::reconcile::outcome::{Action as Done, Outcome};
-use bpfman_config::reconcile::watch::{
-    Action, Behaviour, Event, Input, Observation, State, Time, finalizer::FINALIZER,
-};
+use bpfman_config::reconcile::watch::{Action, Behaviour, Event, Input, Observation, State, Task, Time};
 use serde_json::Value;
 
+use super::mode::Mode;
 use super::random::Random;
-use super::server::{self, Server};
+use super::server::Server;
 use super::world;
-
-/// Which faults a schedule has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mode {
-    pub(super) network: bool,
-    pub(super) everything: bool,
-    pub(super) observe: bool,
-    /// How long after the last fault everything must be as desired.
-    pub(super) settles: Duration,
-}
-
-impl Mode {
-    pub(super) fn restarts() -> Self {
-        Self { network: false, everything: false, observe: false, settles: Duration::ZERO }
-    }
-
-    pub(super) fn network() -> Self {
-        Self { network: true, ..Self::restarts() }
-    }
-
-    pub(super) fn anything() -> Self {
-        // A lost event is found by the next resync, a refusal that is lifted in silence by the longest pause.
-        Self { everything: true, settles: Duration::from_secs(110), ..Self::network() }
-    }
-}
 
 /// How the server answers at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,20 +31,20 @@ pub(super) enum Condition {
 }
 
 pub(super) struct Connection {
-    number: u64,
-    since: Time,
+    pub(super) number: u64,
+    pub(super) since: Time,
     /// The revision up to which events were sent; none for a list, or a watch that is not open.
-    sent: Option<u64>,
-    last_delivery: Time,
+    pub(super) sent: Option<u64>,
+    pub(super) last_delivery: Time,
     pub(super) stalled: bool,
 }
 
 /// What will happen.
-enum Next {
+pub(super) enum Next {
     Input(Input),
     Answer(ObjectId, u64, Option<String>),
-    Apply(Vec<(Rc<Manifest>, Option<Rc<Value>>)>),
-    Applied(ObjectId, Box<Outcome>, Vec<(Rc<Manifest>, Option<Rc<Value>>)>),
+    Apply(Vec<Task>),
+    Applied(ObjectId, Box<Outcome>, Vec<Task>),
     SetFinalizers(Rc<Value>, Vec<String>),
     ReadConfig,
     Act,
@@ -84,16 +58,16 @@ pub(super) struct Simulation {
     pub(super) server: Server,
     pub(super) state: State,
     pub(super) now: Time,
-    next: BTreeMap<(Time, u64), Next>,
-    number: u64,
+    pub(super) next: BTreeMap<(Time, u64), Next>,
+    pub(super) number: u64,
     pub(super) connections: BTreeMap<ObjectId, Connection>,
     pub(super) condition: Condition,
     pub(super) forbidden: BTreeSet<ObjectId>,
     pub(super) finalizer_forbidden: bool,
     pub(super) snapshot: Option<Server>,
-    aborted: bool,
+    pub(super) aborted: bool,
     pub(super) recovered: bool,
-    stop_at: Option<Time>,
+    pub(super) stop_at: Option<Time>,
     ended: Option<Exit>,
     // What the invariants need.
     pub(super) lost: BTreeSet<ObjectId>,
@@ -265,17 +239,17 @@ impl Simulation {
         if count > 60 { Err("a busy loop".to_owned()) } else { Ok(()) }
     }
 
-    fn at(&mut self, at: Time, next: Next) {
+    pub(super) fn at(&mut self, at: Time, next: Next) {
         self.number += 1;
         self.next.insert((at, self.number), next);
     }
 
-    fn soon(&mut self, next: Next) {
+    pub(super) fn soon(&mut self, next: Next) {
         let delay = self.random.between(1, 20);
         self.at(self.now + Duration::from_millis(delay), next);
     }
 
-    fn later(&mut self, seconds: u64, next: Next) {
+    pub(super) fn later(&mut self, seconds: u64, next: Next) {
         self.at(self.now + Duration::from_secs(seconds), next);
     }
 
@@ -286,7 +260,7 @@ impl Simulation {
         }
     }
 
-    fn step(&mut self, input: Input) -> Result<(), String> {
+    pub(super) fn step(&mut self, input: Input) -> Result<(), String> {
         let is_tick = matches!(input, Input::Tick);
         self.note(|| format!("  <- {}", brief(&input)));
         self.learn(&input);
@@ -409,226 +383,10 @@ impl Simulation {
         }
     }
 
-    /// What a request gets by the condition of the server; none when it is answered.
-    fn disturbed(&self) -> Option<(Error, Duration)> {
-        let at_once = Duration::from_millis(2);
-        match self.condition {
-            Condition::Up => None,
-            Condition::Down => Some((world::unreachable(), at_once)),
-            Condition::Silent => Some((world::silent(10), Duration::from_secs(10))),
-            Condition::Busy => Some((world::busy(), at_once)),
-            Condition::NotReady => Some((world::forbidden(), at_once)),
-        }
-    }
-
-    /// The server answers a list or a watch.
-    fn answer(&mut self, id: &ObjectId, number: u64, from: Option<String>) {
-        let Some(since) = self.connections.get(id).filter(|one| one.number == number).map(|one| one.since) else {
-            return;
-        };
-        if let Some((error, after)) = self.disturbed() {
-            return self.send(id, number, self.now + after, failed(error));
-        }
-        if self.forbidden.contains(id) {
-            return self.send(id, number, self.now, failed(world::forbidden()));
-        }
-        if !self.server.serves(id) {
-            return self.send(id, number, self.now, failed(server::not_served(id)));
-        }
-        let Some(from) = from else {
-            let object = self.server.get(id).cloned();
-            let version = self.server.revision.to_string();
-            // The answer may be long on its way.
-            let delay = if self.mode.everything && self.random.percent(5) { 400 } else { 5 };
-            let listed = Observation::Listed { object, version };
-            return self.send(id, number, self.now + Duration::from_millis(delay), listed);
-        };
-        let from: u64 = from.parse().unwrap();
-        if from > self.server.revision {
-            return self.send(id, number, self.now + Duration::from_secs(3), failed(world::busy()));
-        }
-        self.send(id, number, self.now, Observation::Opened);
-        if let Some(connection) = self.connections.get_mut(id) {
-            connection.sent = Some(from);
-        }
-        let life = self.random.between(25, 30);
-        self.send(id, number, since + Duration::from_secs(life), Observation::Ended);
-        self.broadcast();
-    }
-
-    fn send(&mut self, id: &ObjectId, number: u64, at: Time, observation: Observation) {
-        let Some(connection) = self.connections.get_mut(id) else { return };
-        if connection.stalled {
-            return; // the end of patience was scheduled when it stalled
-        }
-        let at = at.max(connection.last_delivery).max(self.now);
-        if !matches!(observation, Observation::Ended) {
-            connection.last_delivery = at;
-        }
-        self.at(at, Next::Input(Input::Seen(id.clone(), number, observation)));
-    }
-
-    /// Breaks a connection, or lets it stall: then only its announced end shows that.
-    pub(super) fn disturb(&mut self, id: &ObjectId, stalls: bool) {
-        let Some(connection) = self.connections.get_mut(id) else { return };
-        let (number, since, is_open) = (connection.number, connection.since, connection.sent.is_some());
-        if !is_open {
-            return;
-        }
-        connection.sent = None;
-        let observation = if stalls { failed(world::silent(30)) } else { Observation::Interrupted };
-        let at = if stalls { since + Duration::from_secs(30) } else { self.now };
-        connection.stalled = stalls;
-        self.next.retain(|_, next| !matches!(next, Next::Input(Input::Seen(of, ..)) if of == id && stalls));
-        self.at(at.max(self.now), Next::Input(Input::Seen(id.clone(), number, observation)));
-    }
-
-    /// Sends what has changed to the watches.
-    pub(super) fn broadcast(&mut self) {
-        if self.mode.everything || self.random.percent(50) {
-            self.server.collect_garbage();
-        }
-        let ids: Vec<ObjectId> = self.connections.keys().cloned().collect();
-        for id in ids {
-            let Some((number, Some(sent))) = self.connections.get(&id).map(|one| (one.number, one.sent)) else {
-                continue;
-            };
-            let new = self.server.history.iter().rev().take_while(|change| change.revision > sent);
-            let mut new: Vec<_> = new.filter(|change| change.id == id).cloned().collect();
-            new.reverse();
-            for change in new {
-                let observation = if change.is_deletion {
-                    Observation::Deleted(change.object)
-                } else {
-                    Observation::Changed(change.object)
-                };
-                self.send_event(&id, number, observation);
-            }
-            if let Some(connection) = self.connections.get_mut(&id) {
-                connection.sent = Some(self.server.revision.max(sent));
-            }
-        }
-    }
-
-    fn send_event(&mut self, id: &ObjectId, number: u64, observation: Observation) {
-        let delay = self.random.between(0, 30);
-        let at = self.now + Duration::from_millis(delay);
-        let is_messy = self.mode.everything && !self.recovered;
-        if is_messy && self.random.percent(4) {
-            self.lost.insert(id.clone());
-            return;
-        }
-        if is_messy && self.random.percent(4) {
-            self.send(id, number, at, observation.clone());
-        }
-        if is_messy && self.random.percent(4) {
-            // Overtaken by those that follow.
-            let late = self.now + Duration::from_millis(self.random.between(100, 3000));
-            self.lost.insert(id.clone());
-            return self.at(late, Next::Input(Input::Seen(id.clone(), number, observation)));
-        }
-        self.send(id, number, at, observation);
-    }
-
-    /// The server answers the first apply of a pass.
-    fn apply(&mut self, mut tasks: Vec<(Rc<Manifest>, Option<Rc<Value>>)>) -> Result<(), String> {
-        if tasks.is_empty() || self.aborted {
-            return self.step(Input::PassEnded);
-        }
-        let (manifest, _) = tasks.remove(0);
-        self.requests += 1;
-        self.patches.push((self.now, manifest.id.clone()));
-        let answered = self.condition == Condition::Up;
-        let arrives = answered || (self.condition == Condition::Silent && self.random.percent(50));
-        let applied = if arrives { self.applied(&manifest, answered)? } else { Err(world::unreachable()) };
-        let (applied, after) = match self.disturbed() {
-            Some((_, after)) if self.condition == Condition::Silent => (Err(world::silent(30)), after * 3),
-            Some((error, after)) => (Err(error), after),
-            None => (applied, Duration::from_millis(self.random.between(1, 20))),
-        };
-        let outcome = match applied {
-            Ok((object, true)) => Outcome { object: Some(object), ..Outcome::of(Done::Created) },
-            Ok((object, false)) => Outcome { object: Some(object), ..Outcome::of(Done::Configured) },
-            Err(error) => Outcome::of(Done::Failed(error)),
-        };
-        self.broadcast();
-        let next = Next::Applied(manifest.id.clone(), Box::new(outcome), tasks);
-        self.at(self.now + after, next);
-        Ok(())
-    }
-
-    fn applied(&mut self, manifest: &Manifest, answered: bool) -> Result<Result<(Value, bool), Error>, String> {
-        let (id, desired) = (&manifest.id, &manifest.object);
-        if id.kind == "Namespace" && self.server.get(id).is_none() {
-            return Ok(Err(Error::NamespaceMissing(id.name.clone())));
-        }
-        self.check_patch(id, desired)?;
-        let result = self.server.apply(id, desired);
-        if let Ok((object, _)) = &result
-            && answered
-        {
-            let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
-            self.patched.insert(id.clone(), (version, desired.clone()));
-        }
-        Ok(result)
-    }
-
-    fn set_finalizers(&mut self, config: &Value, finalizers: Vec<String>) {
-        let id = world::config();
-        let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
-        let live = self.server.get(&id).cloned();
-        let adds = finalizers.iter().any(|finalizer| finalizer == FINALIZER);
-        let result = match live {
-            _ if self.finalizer_forbidden => Err(world::forbidden()),
-            Some(live) if version(&live) == version(config) => {
-                if matches!(self.condition, Condition::Up | Condition::Silent) {
-                    self.server.update(&id, |object| object["metadata"]["finalizers"] = serde_json::json!(finalizers));
-                    self.finalizer_is_ours = adds;
-                }
-                let mut answer = live;
-                answer["metadata"]["finalizers"] = serde_json::json!(finalizers);
-                answer["metadata"]["resourceVersion"] = serde_json::json!(self.server.revision.to_string());
-                Ok(self.server.get(&id).cloned().unwrap_or(answer))
-            }
-            _ => Err(world::stale()),
-        };
-        let (result, after) = match self.disturbed() {
-            Some((error, after)) => (Err(error), after),
-            None => (result, Duration::from_millis(self.random.between(1, 20))),
-        };
-        self.broadcast();
-        self.at(self.now + after, Next::Input(Input::FinalizersSet(result)));
-    }
-
-    fn read_config(&mut self) {
-        let config = Ok(self.server.get(&world::config()).cloned());
-        let (result, after) = match self.disturbed() {
-            Some((error, after)) => (Err(error), after),
-            None => (config, Duration::from_millis(self.random.between(1, 20))),
-        };
-        self.at(self.now + after, Next::Input(Input::ConfigRead(result)));
-    }
-
-    /// Whether events of `id` are still on their way, so that the state cannot know what the server knows.
-    pub(super) fn is_on_its_way(&self, id: &ObjectId) -> bool {
-        self.lost.contains(id)
-            || self.connections.get(id).is_some_and(|connection| connection.stalled)
-            || self.next.values().any(|next| match next {
-                Next::Input(Input::Seen(of, _, seen)) => {
-                    of == id && !matches!(seen, Observation::Ended | Observation::Opened)
-                }
-                _ => false,
-            })
-    }
-
     /// When the loop was asked to end.
     pub(super) fn stopped_at(&self) -> Option<Time> {
         self.stop_at
     }
-}
-
-fn failed(error: Error) -> Observation {
-    Observation::Failed { error, retry_after: None }
 }
 
 fn outcome_is_no_answer(outcome: &Outcome) -> bool {

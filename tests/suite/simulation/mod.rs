@@ -7,14 +7,18 @@ mod actors;
 mod check;
 mod driver;
 mod faults;
+mod mode;
+mod network;
 mod random;
 mod script;
 mod server;
 mod world;
+mod writes;
 
 use std::time::Duration;
 
-use driver::{Mode, Simulation};
+use driver::Simulation;
+use mode::Mode;
 
 /// Runs the schedule of `seed` and says what is wrong with it.
 fn run(mode: Mode, seed: u64) -> Result<(), String> {

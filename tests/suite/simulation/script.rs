@@ -6,7 +6,8 @@ use bpfman_config::manifest::ObjectId;
 use bpfman_config::reconcile::outcome::Action as Done;
 use bpfman_config::reconcile::watch::{Deviation, Event};
 
-use super::driver::{Mode, Simulation};
+use super::driver::Simulation;
+use super::mode::Mode;
 
 /// A quiet cluster and a loop that watches it.
 pub(super) struct Script(pub(super) Simulation);
