@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -160,7 +160,10 @@ pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut 
 /// Another connection as the first one.
 fn reconnect(to: &Connection, manager: &str, limit: Duration) -> Reconnect {
     let (to, manager) = (to.clone(), manager.to_owned());
-    Arc::new(move || to.connect(false, &manager, limit).ok())
+    Rc::new(move || {
+        let (to, manager) = (to.clone(), manager.clone());
+        async move { to.connect(false, &manager, limit).await.ok() }.boxed_local()
+    })
 }
 
 /// Reads the Config, which must exist, valid or not, and what the cluster serves.

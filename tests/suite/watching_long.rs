@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::controlplane::{Cluster, Platform, lines};
+use crate::controlplane::{Cluster, Platform};
 use crate::drift::edit;
 use crate::program::{Running, command, prepare, requests, run, until, writes};
 

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
-use std::sync::Arc;
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use futures_util::future::{AbortHandle, Abortable};
+use futures_util::future::{AbortHandle, Abortable, LocalBoxFuture};
 use futures_util::stream::{self, LocalBoxStream, SelectAll};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -41,7 +41,7 @@ pub trait Source {
 }
 
 /// Makes another connection to the same server as the same user.
-pub type Reconnect = Arc<dyn Fn() -> Option<Cluster> + Send + Sync>;
+pub type Reconnect = Rc<dyn Fn() -> LocalBoxFuture<'static, Option<Cluster>>>;
 
 /// What the loop needs of its surroundings.
 pub struct Surroundings<'a> {
@@ -193,12 +193,7 @@ impl<'a> InFlight<'a> {
             if let Ok(input) = timeout(LAST_WAIT, answer(cluster, config_id, &action)).await {
                 return input;
             }
-            let again = async {
-                let reconnect = Arc::clone(reconnect);
-                // A credential plugin may block.
-                let fresh = tokio::task::spawn_blocking(move || reconnect()).await.ok().flatten()?;
-                Some(answer(&fresh, config_id, &action).await)
-            };
+            let again = async { Some(answer(&reconnect().await?, config_id, &action).await) };
             let silent = || Error::TimedOut { host: cluster.host().to_owned(), seconds: LAST_WAIT.as_secs() };
             timeout(LAST_WAIT * 2, again).await.ok().flatten().unwrap_or_else(|| match action {
                 Action::SetFinalizers(..) => Input::FinalizersSet(Err(silent())),
