@@ -62,7 +62,7 @@ impl Problem {
 
     /// Quotes a number as it is `written`: who writes `1.10` does not find `1.1`.
     #[must_use]
-    pub(crate) fn as_written(mut self, written: Option<&str>) -> Self {
+    pub(crate) fn with_written_number(mut self, written: Option<&str>) -> Self {
         const NUMBER: &str = "is the number ";
         if let (Some(written), Some(rest)) = (written, self.message.strip_prefix(NUMBER))
             && let Some((_, rest)) = rest.split_once(", ")

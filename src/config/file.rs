@@ -81,7 +81,7 @@ impl ObjectLocation<'_> {
     fn locate(&self, problem: Problem) -> Problem {
         let path = FieldPath(self.prefix.0.iter().chain(&problem.path.0).cloned().collect());
         let (line, column) = self.text.locate(&path);
-        let problem = problem.as_written(self.text.scalar(&path));
+        let problem = problem.with_written_number(self.text.scalar(&path));
         Problem { file: Some(self.file.to_owned()), line: Some(line), column: Some(column), ..problem }
     }
 

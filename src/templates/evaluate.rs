@@ -45,7 +45,7 @@ impl Document {
     pub(crate) fn problem(&self, path: FieldPath, message: impl Into<String>) -> Problem {
         let whole = FieldPath(self.root.0.iter().chain(&path.0).cloned().collect());
         let (line, column) = self.source_map.field_position(&whole);
-        let problem = Problem::at(path, message).as_written(self.source_map.scalar(&whole).as_deref());
+        let problem = Problem::at(path, message).with_written_number(self.source_map.scalar(&whole).as_deref());
         Problem { file: Some(self.source.clone()), line, column, ..problem }
     }
 }

@@ -117,7 +117,7 @@ impl Cluster {
     }
 
     /// Signs the content of a certificate as the authority of all users.
-    pub fn sign(&self, content: &[u8]) -> Vec<u8> {
+    pub fn sign(content: &[u8]) -> Vec<u8> {
         shared().and_then(|shared| shared.authority.sign(content)).unwrap_or_else(|error| panic!("{error:#}"))
     }
 
@@ -182,7 +182,7 @@ impl Cluster {
     }
 
     /// The file with prometheus-operator's CRD of `ServiceMonitor`.
-    pub fn monitoring_crd(&self) -> PathBuf {
+    pub fn monitoring_crd() -> PathBuf {
         programs::service_monitor_crd().unwrap_or_else(|error| panic!("no CRD: {error:#}"))
     }
 

@@ -56,7 +56,7 @@ fn as_version_1(cluster: &Cluster, pem: &str) -> String {
         rest = after;
     }
     let signed = sequence(&fields);
-    let signature = cluster.sign(&signed);
+    let signature = Cluster::sign(&signed);
     let bits = [&[0x03, u8::try_from(signature.len() + 1).unwrap(), 0], &signature[..]].concat();
     pem::encode(&pem::Pem::new("CERTIFICATE", sequence(&[&signed, algorithm, &bits].concat())))
 }

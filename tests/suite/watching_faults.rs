@@ -97,7 +97,7 @@ fn a_reader_that_goes_ends_it_though_nothing_is_to_be_said() {
 #[test]
 fn kinds_that_come_and_go_take_their_objects_with_them() {
     let (cluster, mut watch) = watched(Platform::PLAIN, "watch");
-    let crd = cluster.monitoring_crd();
+    let crd = Cluster::monitoring_crd();
     let crd = crd.to_str().unwrap();
     let begun = Instant::now();
     cluster.kubectl_ok(&["create", "-f", crd]);
