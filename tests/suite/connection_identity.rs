@@ -44,7 +44,7 @@ fn sequence(content: &[u8]) -> Vec<u8> {
 }
 
 /// The same certificate as X.509 version 1, which has neither a version nor extensions.
-fn as_version_1(cluster: &Cluster, pem: &str) -> String {
+fn as_version_1(pem: &str) -> String {
     let der = pem::parse(pem).unwrap().into_contents();
     let (signed, _, rest) = split(split(&der).1);
     let (algorithm, _, _) = split(rest);
@@ -76,7 +76,7 @@ fn a_certificate_of_x509_version_1_and_a_sec1_key_are_taken() {
     let (cluster, folder) = (Cluster::start(Platform::PLAIN), Folder::new());
     prepare(&cluster);
     let file = |ending| fs::read_to_string(cluster.kubeconfig().with_extension(ending)).unwrap();
-    folder.write("me.crt", &as_version_1(&cluster, &file("crt")));
+    folder.write("me.crt", &as_version_1(&file("crt")));
     folder.write("me.key", &as_sec1(&file("key")));
     write_config(&cluster, &folder, "client-certificate: me.crt, client-key: me.key");
     let mark = cluster.requests().len();
