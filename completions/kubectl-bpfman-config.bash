@@ -1113,7 +1113,7 @@ _kubectl__bpfman__config() {
             return 0
             ;;
         kubectl__subcmd__bpfman__subcmd__config__subcmd__watch)
-            opts="-n -o -q -s -h -V --name --templates --platform --monitoring --image-pull-policy --namespace --output --field-manager --force-conflicts --exact --create-namespace --dry-run --finalizer --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
+            opts="-n -o -v -q -s -h -V --name --templates --platform --monitoring --image-pull-policy --namespace --output --field-manager --force-conflicts --exact --create-namespace --dry-run --finalizer --resync --until --timeout --verbose --quiet --color --request-timeout --kubeconfig --context --cluster --user --server --token --as --as-group --as-uid --as-user-extra --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --disable-compression --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1179,6 +1179,26 @@ _kubectl__bpfman__config() {
                     return 0
                     ;;
                 --finalizer)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                --resync)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -W "in-sync drift ready" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verbose)
+                    COMPREPLY=($(compgen -W "true false" -- "${cur}"))
+                    return 0
+                    ;;
+                -v)
                     COMPREPLY=($(compgen -W "true false" -- "${cur}"))
                     return 0
                     ;;

@@ -210,11 +210,18 @@ complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcomm
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l exact -d 'Also remove fields that others set and the Config does not mention, as the operator does' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l create-namespace -d 'Create the namespace if it is not there' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l create-namespace -d 'Create the namespace if it does not exist' -r -f -a "true\t''
 false\t''"
-complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l dry-run -d 'Tell what deviates, and change nothing' -r -f -a "true\t''
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l dry-run -d 'Report what deviates, and change nothing' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l finalizer -d 'Keep the finalizer on the Config while watching, as the operator does' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l resync -d 'How often everything is read again although nothing seems to have changed' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l until -d 'Condition that ends the command: in sync, an object deviates, or in sync and all pods ready' -r -f -a "in-sync\t'Every object is as desired'
+drift\t'An object deviates'
+ready\t'Every object is as desired, and every node runs the newest pods'"
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -l timeout -d 'Longest wait for --until, e.g. 90s, 5m; 0 means no limit' -r
+complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s v -l verbose -d 'Report each step' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-bpfman-config -n "__fish_kubectl_bpfman_config_using_subcommand watch" -s q -l quiet -d 'Print no progress and no hints' -r -f -a "true\t''
 false\t''"

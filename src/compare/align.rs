@@ -30,7 +30,7 @@ pub(super) struct Pair {
 /// The keys of the API's keyed lists, for a list of which no manager owns anything
 /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy>).
 const KEYS: [&[&str]; 6] =
-    [&["containerPort", "protocol"], &["port", "protocol"], &["mountPath"], &["devicePath"], &["name"], &["uid"]];
+    [&["uid"], &["containerPort", "protocol"], &["port", "protocol"], &["mountPath"], &["devicePath"], &["name"]];
 
 /// The step that leads to an item of such a list, if it looks like one.
 pub(super) fn guessed_step(item: &Value) -> Option<Step> {

@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use super::align::guessed_step;
 use crate::ownership::{FieldSet, Managers, has_all_keys, is_item};
 use crate::path::Step;
 
@@ -33,8 +34,25 @@ fn laid_over(sets: &[&FieldSet], live: &Value, desired: &Value) -> Value {
         (Value::Array(live), Value::Array(desired)) if sets.iter().any(|set| !set.items().is_empty()) => {
             Value::Array(items_laid_over(sets, live, desired))
         }
+        (Value::Array(live), Value::Array(desired)) if sets.is_empty() => {
+            Value::Array(guessed_laid_over(live, desired))
+        }
         _ => desired.clone(),
     }
+}
+
+/// A list of which no manager owns anything: its items are told apart as those of the API's keyed lists, if they look like such.
+fn guessed_laid_over(live: &[Value], desired: &[Value]) -> Vec<Value> {
+    let steps = |list: &[Value]| list.iter().map(guessed_step).collect::<Option<Vec<Step>>>();
+    let (Some(live_steps), Some(desired_steps)) = (steps(live), steps(desired)) else { return desired.to_vec() };
+    let mut merged = live.to_vec();
+    for (item, step) in desired.iter().zip(&desired_steps) {
+        match live_steps.iter().position(|live| live == step).and_then(|index| merged.get_mut(index)) {
+            Some(place) => *place = laid_over(&[], place, item),
+            None => merged.push(item.clone()),
+        }
+    }
+    merged
 }
 
 fn is_atomic(sets: &[&FieldSet]) -> bool {

@@ -177,7 +177,7 @@ fn a_config_that_is_not_there_is_told_apart_from_a_kind_that_is_not() {
 
         2> using context "controlplane", server SERVER
         2> error: config.bpfman.io/bpfman-config not found
-        2> hint: create it, read it from a file with --filename, or choose another one with --name
+        2> hint: create it, or choose another one with --name
         exit 4
     "#]]
     .assert_eq(&told.join("\n"));
@@ -224,15 +224,15 @@ fn nothing_is_sent_for_a_wrong_config() {
     assert_eq!(requests(&cluster, mark), []);
     expect![[r#"
         2> error: FILE:1:95: spec.agent is missing
-        2> error: FILE:1:96: spec.agnet is not a field of a Config; did you mean spec.agent?
+        2> error: FILE:1:96: spec.agnet is an unknown field; did you mean spec.agent?
         exit 3
 
         2> error: FILE:1:95: spec.agent is missing
-        2> error: FILE:1:96: spec.agnet is not a field of a Config; did you mean spec.agent?
+        2> error: FILE:1:96: spec.agnet is an unknown field; did you mean spec.agent?
         exit 3
 
         2> error: FILE:1:95: spec.agent is missing
-        2> error: FILE:1:96: spec.agnet is not a field of a Config; did you mean spec.agent?
+        2> error: FILE:1:96: spec.agnet is an unknown field; did you mean spec.agent?
         exit 3
     "#]]
     .assert_eq(&told.join("\n").replace(&wrong, "FILE"));
@@ -262,20 +262,39 @@ fn what_cannot_be_changed_needs_to_be_made_anew() {
         namespace/ebpf metadata.labels["pod-security.kubernetes.io/warn"]: (none) -> "privileged"
         clusterrole.rbac.authorization.k8s.io/bpfman-user (root): missing
         clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc roleRef: {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"} -> {"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"system:openshift:scc:privileged"}  # kubectl (Apply) since TIME; needs recreate
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc metadata.ownerReferences: (none) -> [{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","… (165 bytes); needs recreate
+        clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc subjects: (none) -> [{"kind":"ServiceAccount","name":"bpfman-daemon","namespace":"ebpf"}]; needs recreate
         clusterrolebinding.rbac.authorization.k8s.io/bpfman-prometheus-metrics-reader (root): missing
         role.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): missing
         rolebinding.rbac.authorization.k8s.io/bpfman-prometheus-k8s in ebpf (root): missing
         securitycontextconstraints.security.openshift.io/bpfman-restricted (root): missing
         csidriver.storage.k8s.io/csi.bpfman.io spec.attachRequired: true -> false  # kubectl (Apply) since TIME; needs recreate
         csidriver.storage.k8s.io/csi.bpfman.io spec.volumeLifecycleModes: ["Persistent"] -> ["Ephemeral"]  # no field manager; needs recreate
+        csidriver.storage.k8s.io/csi.bpfman.io metadata.ownerReferences: (none) -> [{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","… (165 bytes); needs recreate
+        csidriver.storage.k8s.io/csi.bpfman.io spec.podInfoOnMount: false -> true  # no field manager; needs recreate
         configmap/bpfman-config in ebpf (root): missing
         service/bpfman-agent-metrics-service in ebpf spec.clusterIP: "10.0.0.77" -> "None"  # kubectl (Apply) since TIME; needs recreate
+        service/bpfman-agent-metrics-service in ebpf metadata.annotations: (none) -> {"service.beta.openshift.io/serving-cert-secret-name":"agent-metrics-tls"}; needs recreate
+        service/bpfman-agent-metrics-service in ebpf metadata.labels: (none) -> {"app.kubernetes.io/component":"metrics","app.kubernetes.io/created-by":"bpfman-operator","app.kubernetes.io/instance":"… (287 bytes); needs recreate
+        service/bpfman-agent-metrics-service in ebpf metadata.ownerReferences: (none) -> [{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","… (165 bytes); needs recreate
+        service/bpfman-agent-metrics-service in ebpf spec.ports[port=8443,protocol="TCP"]: (none) -> {"name":"https-metrics","port":8443,"protocol":"TCP","targetPort":"https-metrics"}; needs recreate
+        service/bpfman-agent-metrics-service in ebpf spec.selector: (none) -> {"name":"bpfman-metrics-proxy"}; needs recreate
         service/bpfman-agent-metrics-service in ebpf spec.ports[port=1,protocol="TCP"]: {"name":"one","port":1,"protocol":"TCP","targetPort":1}; foreign  # kubectl (Apply) since TIME
         service/bpfman-controller-manager-metrics-service in ebpf (root): missing
         servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf (root): missing
         servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf (root): missing
         daemonset.apps/bpfman-daemon in ebpf (root): missing
         daemonset.apps/bpfman-metrics-proxy in ebpf spec.selector: {"matchLabels":{"d":"d"}} -> {"matchLabels":{"name":"bpfman-metrics-proxy"}}  # kubectl (Apply) since TIME; needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf metadata.labels: (none) -> {"k8s-app":"bpfman-metrics-proxy"}; needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf metadata.ownerReferences: (none) -> [{"apiVersion":"bpfman.io/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":"Config","name":"bpfman-config","… (165 bytes); needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.metadata.annotations: (none) -> {"service.beta.openshift.io/serving-cert-secret-name":"agent-metrics-tls"}; needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.metadata.labels.name: (none) -> "bpfman-metrics-proxy"; needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.automountServiceAccountToken: (none) -> true; needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.containers[name="metrics-proxy"]: (none) -> {"args":["--metrics-bind-address=:8443","--socket=/var/run/bpfman-agent/metrics.sock","--cert-dir=/tmp/k8s-webhook-serve… (1162 bytes); needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.serviceAccount: (none) -> "bpfman-daemon"; needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.serviceAccountName: (none) -> "bpfman-daemon"; needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.tolerations: (none) -> [{"effect":"NoSchedule","key":"node-role.kubernetes.io/control-plane","operator":"Exists"},{"effect":"NoSchedule","key":… (174 bytes); needs recreate
+        daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.volumes: (none) -> [{"hostPath":{"path":"/var/run/bpfman-agent","type":"DirectoryOrCreate"},"name":"bpfman-metrics"},{"name":"agent-metrics… (189 bytes); needs recreate
         daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.spec.containers[name="c"]: {"image":"i","imagePullPolicy":"Always","name":"c","resources":{},"terminationMessagePath":"/dev/termination-log","termi… (148 bytes); foreign  # kubectl (Apply) since TIME
         daemonset.apps/bpfman-metrics-proxy in ebpf spec.template.metadata.labels.d: "d"; foreign  # kubectl (Apply) since TIME
         2> error: cannot compare clusterrolebinding.rbac.authorization.k8s.io/bpfman-privileged-scc: field roleRef is immutable; the object must be recreated
@@ -321,7 +340,7 @@ fn an_object_on_its_way_out_is_not_applied_to() {
     cluster.kubectl_ok(&["delete", "namespace/ebpf", "--wait=false"]);
     let told = told.join("\n") + "\n" + &run(&cluster, "diff -o paths") + "\n" + &run(&cluster, "apply");
     expect![[r#"
-        daemonset.apps/bpfman-daemon in ebpf: unknown
+        daemonset.apps/bpfman-daemon in ebpf: being deleted
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: the object is being deleted
         2> 4 objects: 0 to change, 1 unknown
@@ -337,9 +356,9 @@ fn an_object_on_its_way_out_is_not_applied_to() {
         2> 3 done, 1 failed, 0 skipped
         exit 4
 
-        namespace/ebpf (root): unknown
-        configmap/bpfman-config in ebpf (root): unknown
-        daemonset.apps/bpfman-daemon in ebpf (root): unknown
+        namespace/ebpf (root): being deleted
+        configmap/bpfman-config in ebpf (root): being deleted
+        daemonset.apps/bpfman-daemon in ebpf (root): being deleted
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot compare namespace/ebpf: namespace "ebpf" is being deleted
         2> error: cannot compare configmap/bpfman-config in ebpf: namespace "ebpf" is being deleted
