@@ -69,13 +69,13 @@ pub(super) fn run(stage: &mut Stage, seed: u64, thorough: bool) -> Outcome {
     }
     let noted = vec![false; stage.objects.len()];
     let mut round = Round { stage, seed, changes, truths, own, findings: Vec::new(), noted };
-    round.check_doubts();
+    round.check_disagreements();
     let blockers = round.check_diff(thorough);
     if random.happens(50) {
         round.check_apply(false, &vec![Vec::new(); round.truths.len()]);
     }
     round.check_apply(true, &blockers);
-    round.check_calm(thorough);
+    round.check_converged(thorough);
     round.check_exact();
     outcome.findings = round.findings;
     for index in 0..stage.objects.len() {
@@ -142,10 +142,10 @@ impl Round<'_> {
     }
 
     /// Where the oracle and the server disagree one of the two is not understood, and nothing can be checked.
-    fn check_doubts(&mut self) {
+    fn check_disagreements(&mut self) {
         for index in 0..self.truths.len() {
-            if let Some(doubt) = self.truths[index].doubt.clone() {
-                self.note(index, "oracle", &doubt);
+            if let Some(disagreement) = self.truths[index].disagreement.clone() {
+                self.note(index, "oracle", &disagreement);
             }
         }
     }
@@ -217,8 +217,8 @@ impl Round<'_> {
         self.truths = truths(self.stage, &self.own, std::mem::take(&mut self.truths));
     }
 
-    /// After all is healed: `diff` finds nothing, and another apply writes nothing.
-    fn check_calm(&mut self, thorough: bool) {
+    /// Once all is as desired: `diff` finds nothing, and another apply writes nothing.
+    fn check_converged(&mut self, thorough: bool) {
         let said = self.stage.run("diff -o json");
         let refused = self.truths.iter().any(|truth| truth.state.is_beyond_apply());
         let drift = self.truths.iter().any(|truth| truth.state != State::InSync);

@@ -54,7 +54,7 @@ pub(super) struct Truth {
     /// Whether our apply would change who owns what, though no value.
     pub(super) moves_owners: bool,
     /// Where the oracle and the server do not agree.
-    pub(super) doubt: Option<String>,
+    pub(super) disagreement: Option<String>,
 }
 
 impl Truth {
@@ -67,7 +67,7 @@ impl Truth {
             others: Vec::new(),
             conflicts: BTreeSet::new(),
             moves_owners: false,
-            doubt: None,
+            disagreement: None,
         };
         let Some(now) = live else { return truth };
         if now["metadata"].get("deletionTimestamp").is_some() {
@@ -86,7 +86,7 @@ impl Truth {
             _ => State::NeedsRecreate,
         };
         if truth.changed.is_empty() != (truth.state == State::InSync) {
-            truth.doubt = Some(format!("the values say {:?}, the server {code} {answer}", truth.changed));
+            truth.disagreement = Some(format!("the values say {:?}, the server {code} {answer}", truth.changed));
         }
         let (code, answer) = stage.dry_run(object, false);
         match code {
