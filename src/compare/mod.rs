@@ -80,17 +80,22 @@ pub fn is_hollow(object: &Value, value: &Value) -> bool {
     empties::is_empty_map(value) && empties::Empties::of(object).forgives_hollow_structs()
 }
 
-/// Whether `live` is `desired` with more in it, as when the server has filled in defaults.
-pub fn includes(live: &Value, desired: &Value) -> bool {
+/// Whether `live` may be `desired` as the server writes it: with defaults filled in, and quantities in another form.
+pub fn may_include(live: &Value, desired: &Value) -> bool {
     match (live, desired) {
         (Value::Object(live), Value::Object(desired)) => {
-            desired.iter().all(|(name, value)| live.get(name).is_some_and(|live| includes(live, value)))
+            desired.iter().all(|(name, value)| live.get(name).is_some_and(|live| may_include(live, value)))
         }
         (Value::Array(live), Value::Array(desired)) => {
-            live.len() == desired.len() && live.iter().zip(desired).all(|(live, desired)| includes(live, desired))
+            live.len() == desired.len() && live.iter().zip(desired).all(|(live, desired)| may_include(live, desired))
         }
-        _ => same(live, desired),
+        _ => same(live, desired) || is_like_quantity(live) && is_like_quantity(desired),
     }
+}
+
+fn is_like_quantity(value: &Value) -> bool {
+    value.is_number()
+        || value.as_str().is_some_and(|text| text.len() < 32 && text.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn recorded(entry: Option<&Entry>) -> Option<(&str, &crate::ownership::FieldSet)> {

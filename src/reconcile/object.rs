@@ -117,7 +117,7 @@ impl Task<'_> {
         found.iter().all(|difference| {
             let value = |object| ownership::value_at(object, &difference.path);
             match (difference.what, value(live), value(&self.manifest.object)) {
-                (What::OtherValue, Some(live), Some(desired)) => compare::includes(live, desired),
+                (What::OtherValue, Some(live), Some(desired)) => compare::may_include(live, desired),
                 (What::Order, ..) => true,
                 _ => false,
             }
