@@ -110,10 +110,12 @@ impl State {
         if due.is_empty() {
             return;
         }
-        let calm = self.last_change + CALM;
-        let window = |last: Time| (last + WINDOW).max(calm.min(last + LONGEST_WINDOW));
-        let earliest = self.last_pass.map_or(now, window);
-        if earliest > now {
+        let earliest = self.last_pass.map_or(now, |last| {
+            let calm = if self.is_burst { self.last_change + CALM } else { now };
+            (last + WINDOW).max(calm.min(last + LONGEST_WINDOW))
+        });
+        self.is_burst = earliest > now;
+        if self.is_burst {
             return self.try_at(earliest);
         }
         let mut tasks = Vec::new();

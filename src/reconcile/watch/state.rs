@@ -37,6 +37,8 @@ pub struct State {
     /// The objects in the order of applying.
     pub(super) order: Vec<ObjectId>,
     pub(super) last_pass: Option<Time>,
+    /// Whether objects deviate so soon after a pass that the next one waits for more.
+    pub(super) is_burst: bool,
     /// When an object changed last.
     pub(super) last_change: Time,
     pub(super) rendered_at: Time,
@@ -69,6 +71,7 @@ impl State {
             objects: BTreeMap::new(),
             order: Vec::new(),
             last_pass: None,
+            is_burst: false,
             last_change: Time::ZERO,
             rendered_at: Time::ZERO,
             told_in_sync: false,
