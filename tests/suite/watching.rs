@@ -14,7 +14,11 @@ fn finalizers(cluster: &Cluster) -> String {
 
 /// All that the program wrote since `mark`.
 fn written(cluster: &Cluster, mark: usize) -> String {
-    lines(&writes(cluster, mark))
+    let written = lines(&writes(cluster, mark));
+    // What can go at once goes at once.
+    let mut written: Vec<&str> = written.split_inclusive('\n').collect();
+    written.sort_unstable();
+    written.concat()
 }
 
 #[test]
@@ -51,11 +55,11 @@ fn each_deviation_is_one_write() {
         TIME configmap/bpfman-config in ebpf: created
         TIME daemonset.apps/bpfman-daemon in ebpf: created
         TIME in sync: 4 objects
-        200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
         200 patch /api/v1/namespaces/ebpf?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
+        200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
         201 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&fieldManager=bpfman-config&fieldValidation=Strict
-        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&fieldManager=bpfman-config&fieldValidation=Strict
         201 patch /apis/apps/v1/namespaces/ebpf/daemonsets/bpfman-daemon?&fieldManager=bpfman-config&fieldValidation=Strict
+        201 patch /apis/storage.k8s.io/v1/csidrivers/csi.bpfman.io?&fieldManager=bpfman-config&fieldValidation=Strict
 
         TIME daemonset.apps/bpfman-daemon in ebpf: spec.template.spec.containers[name="bpfman"].image: "registry.example/debug:v9" -> "registry.example/daemon:v2"  # kubectl-set (Update) since TIME
         TIME daemonset.apps/bpfman-daemon in ebpf: configured

@@ -241,8 +241,9 @@ impl Connections {
 
     /// Takes over the answer to our own write.
     pub fn written(&mut self, id: &ObjectId, object: serde_json::Value, now: Time) {
-        if let Some(watched) = self.watched.get_mut(id).filter(|watched| watched.known.live().is_some()) {
-            watched.known.written(object, now);
+        let Some(watched) = self.watched.get_mut(id).filter(|watched| watched.known.live().is_some()) else { return };
+        if watched.known.written(object, now) == Effect::Doubtful {
+            self.read_again(id, now);
         }
     }
 

@@ -96,7 +96,10 @@ impl Known {
             return Effect::None; // deleted meanwhile, and the watch was faster
         }
         match &self.live {
-            Some(Some(known)) if version(known) >= version(&object) && Lifecycle::of(known).uid == uid => Effect::None,
+            Some(Some(known)) if Lifecycle::of(known).uid == uid && version(known) >= version(&object) => {
+                // Older than what is known: the watch was faster, or a backup was restored.
+                if version(known) > version(&object) { Effect::Doubtful } else { Effect::None }
+            }
             _ => {
                 self.written = Some((version(&object), now));
                 self.set(Some(object))
