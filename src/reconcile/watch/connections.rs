@@ -249,10 +249,10 @@ impl Connections {
 
     /// Reads `id` again at once, whatever it waits for.
     pub fn read_again(&mut self, id: &ObjectId, now: Time) {
-        let out = self.outage.is_active();
-        if let Some(watched) = self.watched.get_mut(id).filter(|watched| !out && watched.phase != Phase::Listing) {
+        let phase = if self.outage.is_active() { Phase::Parked } else { Phase::Waiting(now) };
+        if let Some(watched) = self.watched.get_mut(id).filter(|watched| watched.phase != Phase::Listing) {
             watched.backoff.reset();
-            watched.phase = Phase::Waiting(now);
+            watched.phase = phase;
         }
     }
 
