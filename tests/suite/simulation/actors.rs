@@ -10,18 +10,16 @@ impl Simulation {
     pub(super) fn act(&mut self) {
         let kind = self.random.between(0, if self.mode.everything { 100 } else { 50 });
         match kind {
-            0..15 => self.edit(),
             15..20 => self.delete_object(),
             20..24 => {
                 let id = self.some_object();
                 self.server.touch(&id);
             }
             24..28 => {
-                self.server.update(&world::config(), |config| config["metadata"]["labels"] = json!({"touched": "yes"}))
+                self.server.update(&world::config(), |config| config["metadata"]["labels"] = json!({"touched": "yes"}));
             }
             28..36 => self.restart(),
             36..50 if self.mode.network => self.disturb_network(),
-            36..50 => self.edit(),
             50..58 => self.change_config(),
             58..72 => self.come_or_go(),
             72..80 => self.restore_or_snapshot(),

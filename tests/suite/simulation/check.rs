@@ -127,7 +127,7 @@ impl Simulation {
 
     /// The end comes in time and leaves no finalizer of ours, or says so.
     pub(super) fn check_end(&self) -> Result<(), String> {
-        let took = self.stopped_at().map(|at| self.now - at).unwrap_or_default();
+        let took = self.stopped_at().map(|at| self.now.saturating_sub(at)).unwrap_or_default();
         if took > Duration::from_millis(5_100) {
             return Err(format!("the end took {took:?}"));
         }

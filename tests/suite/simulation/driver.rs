@@ -356,7 +356,7 @@ impl Simulation {
                 if is_over { self.step(Input::PassEnded) } else { self.apply(rest) }
             }
             Next::SetFinalizers(config, finalizers) => {
-                self.set_finalizers(&config, finalizers);
+                self.set_finalizers(&config, &finalizers);
                 Ok(())
             }
             Next::ReadConfig => {

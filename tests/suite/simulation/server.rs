@@ -140,7 +140,9 @@ impl Server {
         };
         let garbage: Vec<_> =
             self.objects.iter().filter(|(id, object)| is_garbage(id, object)).map(|(id, _)| id.clone()).collect();
-        garbage.iter().for_each(|id| self.remove(id));
+        for id in &garbage {
+            self.remove(id);
+        }
     }
 
     fn remove(&mut self, id: &ObjectId) {

@@ -60,7 +60,7 @@ impl Simulation {
         Ok(result)
     }
 
-    pub(super) fn set_finalizers(&mut self, config: &Value, finalizers: Vec<String>) {
+    pub(super) fn set_finalizers(&mut self, config: &Value, finalizers: &[String]) {
         let id = world::config();
         let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
         let live = self.server.get(&id).cloned();
