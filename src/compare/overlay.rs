@@ -12,13 +12,16 @@ use crate::path::Step;
 
 /// `live` with the values of `desired` in it: maps by their fields, lists that are keyed or sets by their items, all
 /// else as a whole.
-pub fn overlay(live: &Value, desired: &Value) -> Value {
+///
+/// A key that a desired item leaves out was filled in by the server: such an item is the one that `field_manager` owns, or a new one.
+pub fn overlay(live: &Value, desired: &Value, field_manager: &str) -> Value {
     let managers = Managers::of(live);
     let sets: Vec<&FieldSet> = managers.sets().collect();
-    laid_over(&sets, live, desired)
+    let ours = managers.applied_by(field_manager).map(|entry| &entry.fields);
+    laid_over(&sets, ours, live, desired)
 }
 
-fn laid_over(sets: &[&FieldSet], live: &Value, desired: &Value) -> Value {
+fn laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &Value, desired: &Value) -> Value {
     match (live, desired) {
         // A map that its owners own as one value is replaced as one.
         (Value::Object(live), Value::Object(_)) if !live.is_empty() && is_atomic(sets) => desired.clone(),
@@ -26,13 +29,16 @@ fn laid_over(sets: &[&FieldSet], live: &Value, desired: &Value) -> Value {
             let mut merged = live.clone();
             for (name, value) in desired {
                 let sets: Vec<&FieldSet> = sets.iter().filter_map(|set| set.field(name)).collect();
-                let value = live.get(name).map_or_else(|| value.clone(), |live| laid_over(&sets, live, value));
+                let value = live.get(name).map_or_else(
+                    || value.clone(),
+                    |live| laid_over(&sets, ours.and_then(|ours| ours.field(name)), live, value),
+                );
                 merged.insert(name.clone(), value);
             }
             Value::Object(merged)
         }
         (Value::Array(live), Value::Array(desired)) if sets.iter().any(|set| !set.items().is_empty()) => {
-            Value::Array(items_laid_over(sets, live, desired))
+            Value::Array(items_laid_over(sets, ours, live, desired))
         }
         (Value::Array(live), Value::Array(desired)) if sets.is_empty() => {
             Value::Array(guessed_laid_over(live, desired))
@@ -48,7 +54,7 @@ fn guessed_laid_over(live: &[Value], desired: &[Value]) -> Vec<Value> {
     let mut merged = live.to_vec();
     for (item, step) in desired.iter().zip(&desired_steps) {
         match live_steps.iter().position(|live| live == step).and_then(|index| merged.get_mut(index)) {
-            Some(place) => *place = laid_over(&[], place, item),
+            Some(place) => *place = laid_over(&[], None, place, item),
             None => merged.push(item.clone()),
         }
     }
@@ -59,13 +65,17 @@ fn is_atomic(sets: &[&FieldSet]) -> bool {
     !sets.is_empty() && sets.iter().all(|set| set.is_leaf())
 }
 
-fn items_laid_over(sets: &[&FieldSet], live: &[Value], desired: &[Value]) -> Vec<Value> {
+fn items_laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &[Value], desired: &[Value]) -> Vec<Value> {
     let mut merged = live.to_vec();
-    let steps: Vec<&Step> = sets.iter().flat_map(|set| set.items()).map(|(step, _)| step).collect();
+    let steps = |sets: &[&FieldSet]| -> Vec<Step> {
+        sets.iter().flat_map(|set| set.items()).map(|(step, _)| step.clone()).collect()
+    };
+    let (all, own) = (steps(sets), steps(ours.as_slice()));
     // An item with all its keys first: one that leaves some out takes what is left.
     let position = |item: &Value, exact: bool, taken: &[usize]| {
+        let steps = if exact { &all } else { &own };
         let names =
-            |step: &&&Step| is_item(step, item, usize::MAX) && (!exact || !is_keyed(step) || has_all_keys(step, item));
+            |step: &&Step| is_item(step, item, usize::MAX) && (!exact || !is_keyed(step) || has_all_keys(step, item));
         steps.iter().filter(names).find_map(|step| {
             live.iter().enumerate().position(|(index, live)| !taken.contains(&index) && is_item(step, live, index))
         })
@@ -81,8 +91,10 @@ fn items_laid_over(sets: &[&FieldSet], live: &[Value], desired: &[Value]) -> Vec
     for (item, position) in desired.iter().zip(positions) {
         match position.and_then(|index| Some((merged.get_mut(index)?, live.get(index)?, index))) {
             Some((merged, live, index)) => {
-                let below = sets.iter().filter_map(|set| set.item(live, index)).map(|(_, set)| set);
-                *merged = laid_over(&below.collect::<Vec<_>>(), live, item);
+                let sets: Vec<&FieldSet> =
+                    sets.iter().filter_map(|set| set.item(live, index)).map(|(_, set)| set).collect();
+                let own = ours.and_then(|ours| ours.item(live, index)).map(|(_, set)| set);
+                *merged = laid_over(&sets, own, live, item);
             }
             None => merged.push(item.clone()),
         }

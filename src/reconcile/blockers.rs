@@ -86,7 +86,7 @@ pub fn target(live: &Value, desired: &Value, removed: &[FieldPath], field_manage
     for path in removed.iter().chain(&no_longer_desired(live, desired, field_manager)) {
         ownership::remove(&mut object, path);
     }
-    compare::overlay(&object, desired)
+    compare::overlay(&object, desired, field_manager)
 }
 
 /// Our fields that the manifest has dropped and nobody else owns.

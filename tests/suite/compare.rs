@@ -268,7 +268,7 @@ fn an_object_beside_itself_has_no_changes() {
 fn a_guess_stands_in_for_a_dry_run_that_was_refused() {
     let Fixture { mut desired, live, .. } = fixture("edited");
     desired["spec"]["selector"]["matchLabels"]["name"] = json!("other");
-    let guess = compare(Some(&live), &overlay(&live, &desired), MANAGER);
+    let guess = compare(Some(&live), &overlay(&live, &desired, MANAGER), MANAGER);
     expect![[r#"
         spec.selector.matchLabels.name: "probe" -> "other" (bpfman-config, node-tuner)
         spec.template.spec.containers[name="main"].image: "quay.io/x/main:debug" -> "quay.io/x/main:v1" (kubectl-set, node-tuner)
