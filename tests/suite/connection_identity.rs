@@ -198,11 +198,13 @@ fn a_plugin_that_hangs_while_watch_runs_is_told_and_never_runs_twice_at_once() {
     watch.says("in sync", 1);
     folder.write("hang", "");
     wait_for(u64::try_from(ends.as_second()).unwrap() - 10);
-    for attempt in [1, 2] {
-        edit(&cluster, "configmap/bpfman-config", TRACE);
-        watch.says("did not finish in 1 s", attempt);
-    }
-    let runs = fs::read_to_string(folder.path("runs")).unwrap();
+    edit(&cluster, "configmap/bpfman-config", TRACE);
+    watch.says("did not finish in 1 s", 1);
+    // The same failure is reported once: what shows the next try is the plugin.
+    let runs = until("another run", || {
+        let runs = fs::read_to_string(folder.path("runs")).unwrap();
+        (runs.lines().count() > 2).then_some(runs)
+    });
     let running =
         runs.lines().filter(|id| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| !line.is_empty()));
     assert!(running.count() <= 1, "{runs}");
