@@ -4,6 +4,8 @@
 //! ours, the server refuses our apply with 422. Its causes say near which field, ownership says whose. No table of the API's unions is
 //! needed: the server's dry run is the judge of each guess. Pure.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use crate::cluster::Error;
@@ -103,10 +105,11 @@ fn no_longer_desired(live: &Value, desired: &Value, field_manager: &str) -> Vec<
         .collect()
 }
 
-/// The JSON patch (RFC 6902) that makes `target` of `live`, and is refused with 409 when `live` has changed meanwhile.
+/// The JSON patch (RFC 6902) that makes `target` of `live`; refused when what it replaces has changed meanwhile, but not for a new status.
 pub fn patch(live: &Value, target: &Value) -> Value {
-    let version = live.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
-    let mut operations = vec![json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version})];
+    let test = |path: &str, value: &Value| json!({"op": "test", "path": path, "value": value});
+    let uid = live.pointer("/metadata/uid").cloned().unwrap_or_default();
+    let mut operations = vec![test("/metadata/uid", &uid)];
     let empty = Map::new();
     let fields = |object: &Value, pointer: &str| object.pointer(pointer).and_then(Value::as_object).cloned();
     for prefix in ["/metadata", ""] {
@@ -114,16 +117,26 @@ pub fn patch(live: &Value, target: &Value) -> Value {
         let (live, target) = (live.as_ref().unwrap_or(&empty), target.as_ref().unwrap_or(&empty));
         let is_ours =
             |name: &&String| !["metadata", "status", "resourceVersion", "managedFields"].contains(&name.as_str());
-        for (name, value) in target.iter().filter(|(name, _)| is_ours(name)) {
-            if live.get(name) != Some(value) {
-                operations.push(json!({"op": "add", "path": format!("{prefix}/{}", escaped(name)), "value": value}));
+        let names: BTreeSet<&String> = live.keys().chain(target.keys()).filter(is_ours).collect();
+        for name in names {
+            let path = format!("{prefix}/{}", escaped(name));
+            let (old, new) = (live.get(name), target.get(name));
+            if old != new {
+                operations.extend(old.map(|old| test(&path, old)));
+                operations.push(match new {
+                    Some(new) => json!({"op": "add", "path": path, "value": new}),
+                    None => json!({"op": "remove", "path": path}),
+                });
             }
-        }
-        for name in live.keys().filter(is_ours).filter(|name| !target.contains_key(*name)) {
-            operations.push(json!({"op": "remove", "path": format!("{prefix}/{}", escaped(name))}));
         }
     }
     Value::Array(operations)
+}
+
+/// Whether the server refused a patch because one of its tests failed: it has no cause for that, only these words.
+pub fn is_failed_test(error: &Error) -> bool {
+    matches!(error, Error::Refused(refusal) if refusal.code == 422 && refusal.causes.is_empty()
+        && refusal.message.contains("the server rejected our request"))
 }
 
 /// The JSON patch that takes our entry of operation Update, which a patch leaves behind, out of `managedFields`; none when there is none.
@@ -135,10 +148,10 @@ pub fn entry_patch(object: &Value, field_manager: &str) -> Option<Value> {
             && entry.get("subresource").and_then(Value::as_str).is_none_or(str::is_empty)
     };
     let position = entries.iter().position(is_ours)?;
-    let version = object.pointer("/metadata/resourceVersion")?;
+    let path = format!("/metadata/managedFields/{position}");
     Some(json!([
-        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
-        {"op": "remove", "path": format!("/metadata/managedFields/{position}")},
+        {"op": "test", "path": path, "value": entries.get(position)?},
+        {"op": "remove", "path": path},
     ]))
 }
 

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::outcome::{Action, Outcome};
 use crate::cluster::Error;
-use crate::manifest::{Manifest, Stage};
+use crate::manifest::{Manifest, ObjectId};
 
 /// What failed that others depend on.
 #[derive(Debug, Default)]
 pub(super) struct Dependencies {
     namespace: Option<(String, String)>,
-    settings: Option<String>,
+    settings: Vec<ObjectId>,
     /// Whether the server gave no usable answer: nothing more is tried.
     pub(super) no_answer: bool,
 }
@@ -30,14 +30,14 @@ impl Dependencies {
             }
         }
         if manifest.id.kind == "ConfigMap" {
-            self.settings = Some(manifest.id.to_string());
+            self.settings.push(manifest.id.clone());
         }
     }
 
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             namespace: self.namespace.or(other.namespace),
-            settings: self.settings.or(other.settings),
+            settings: [self.settings, other.settings].concat(),
             no_answer: self.no_answer || other.no_answer,
         }
     }
@@ -45,12 +45,31 @@ impl Dependencies {
     /// Why `manifest` must wait, if it must.
     pub(super) fn holds_up(&self, manifest: &Manifest) -> Option<String> {
         if let Some((name, reason)) = &self.namespace
-            && (manifest.id.namespace.as_ref() == Some(name) || grants_to(manifest, name))
+            && needs_namespace(manifest, name)
         {
             return Some(reason.clone());
         }
-        let workload = Stage::of(&manifest.id.kind) == Stage::Workloads;
-        self.settings.as_ref().filter(|_| workload).map(|id| format!("depends on {id}"))
+        let reads =
+            |id: &&ObjectId| manifest.id.namespace == id.namespace && reads_config_map(&manifest.object, &id.name);
+        self.settings.iter().find(reads).map(|id| format!("depends on {id}"))
+    }
+}
+
+/// Whether `manifest` can be applied only once `namespace` exists.
+pub(super) fn needs_namespace(manifest: &Manifest, namespace: &str) -> bool {
+    manifest.id.namespace.as_deref() == Some(namespace) || grants_to(manifest, namespace)
+}
+
+/// Whether a pod of `object` reads the `ConfigMap` of that name.
+fn reads_config_map(object: &Value, config_map: &str) -> bool {
+    const REFERENCES: [&str; 3] = ["configMap", "configMapKeyRef", "configMapRef"];
+    match object {
+        Value::Object(fields) => fields.iter().any(|(field, value)| {
+            REFERENCES.contains(&field.as_str()) && value.get("name").is_some_and(|name| name == config_map)
+                || reads_config_map(value, config_map)
+        }),
+        Value::Array(items) => items.iter().any(|item| reads_config_map(item, config_map)),
+        _ => false,
     }
 }
 

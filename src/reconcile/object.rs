@@ -242,17 +242,38 @@ impl Task<'_> {
         let cluster = self.planner.cluster;
         let manager = cluster.field_manager();
         let target = blockers::target(live, object, removed, manager);
-        let mut written = cluster.json_patch(id, &blockers::patch(live, &target), false).await?;
+        let patched = cluster.json_patch(id, &blockers::patch(live, &target), false).await;
+        let mut written = patched.map_err(|error| match blockers::is_failed_test(&error) {
+            true => Error::stale("the object has been modified"),
+            false => error,
+        })?;
         if compare::in_sync(object, &written.object, manager) != Verdict::InSync {
-            let applied = self.send(&pinned(object, &written.object, true), true).await?;
+            // Our values are there and ours already: this records them as applied, and takes nothing.
+            let applied = self.send(&pinned(object, &written.object, false), false).await?;
             written = Applied { warnings: [written.warnings, applied.warnings].concat(), ..applied };
         }
         // The patch has left an entry of its own, unless somebody had used our name before.
-        let was_there = blockers::entry_patch(live, manager).is_some();
-        if let Some(patch) = blockers::entry_patch(&written.object, manager).filter(|_| !was_there) {
-            written.object = cluster.json_patch(id, &patch, false).await?.object;
+        if blockers::entry_patch(live, manager).is_none() {
+            written.object = self.without_own_update(written.object).await?;
         }
         Ok(written)
+    }
+
+    async fn without_own_update(&self, mut object: Value) -> Result<Value, Error> {
+        let (cluster, id) = (self.planner.cluster, &self.manifest.id);
+        for _ in 0..MOST_LOOKS {
+            let Some(patch) = blockers::entry_patch(&object, cluster.field_manager()) else { break };
+            match cluster.json_patch(id, &patch, false).await {
+                Ok(applied) => return Ok(applied.object),
+                // Another entry has come or gone meanwhile.
+                Err(error) if blockers::is_failed_test(&error) || error.is_stale() => match cluster.get(id).await? {
+                    Some(latest) => object = latest,
+                    None => break,
+                },
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(object)
     }
 
     async fn send(&self, object: &Value, force: bool) -> Result<Applied, Error> {

@@ -169,7 +169,7 @@ fn lines(event: &Event) -> Vec<Line> {
         Event::OutageEnded(time) => {
             Line::new("outage", format!("the server answers again, after {} s", time.as_secs()))
         }
-        Event::TimedOut(Some(id)) => Line::new("timeout", "not as desired in time").of(id),
+        Event::TimedOut(Some(id)) => Line::new("timeout", "the condition was not met in time").of(id),
         Event::TimedOut(None) => Line::new("timeout", "the condition was not met in time"),
         Event::Step(text) => Line::new("step", text),
         event => finalizer(event),

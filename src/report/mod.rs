@@ -88,10 +88,7 @@ pub fn owners(list: &[Owner]) -> String {
 pub fn value(value: Option<&Value>) -> String {
     let Some(value) = value else { return "(none)".to_owned() };
     let text = value.to_string();
-    match text.char_indices().nth(LONGEST_VALUE) {
-        Some((end, _)) => format!("{}… ({} bytes)", text.get(..end).unwrap_or_default(), text.len()),
-        None => text,
-    }
+    shortened(&text, text.len())
 }
 
 /// A line that did not change: of a long value its size and digest, which tell it from others as well.
@@ -105,29 +102,33 @@ fn shortened_line(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{name}: ({} bytes, sha256 {digest}…)", value.len()))
 }
 
-/// `path: live -> desired`; of long texts what differs.
+/// `path: live -> desired`; of long values what differs.
 pub fn change(change: &Change) -> String {
-    let (live, desired) = match (&change.live, &change.desired) {
-        (Some(Value::String(live)), Some(Value::String(desired))) => {
-            let (live, desired) = from_difference(live, desired);
-            (value(Some(&live.into())), value(Some(&desired.into())))
-        }
-        (live, desired) => (value(live.as_ref()), value(desired.as_ref())),
-    };
+    let (live, desired) = pair(change.live.as_ref(), change.desired.as_ref());
     format!("{}: {live} -> {desired}", change.path)
 }
 
-/// Two texts from shortly before their first difference, if that is far from their beginning.
-fn from_difference(live: &str, desired: &str) -> (String, String) {
-    let differs = live.char_indices().zip(desired.chars()).find(|((_, one), other)| one != other);
-    let at = differs.map_or(live.len().min(desired.len()), |((at, _), _)| at);
-    if live.len().max(desired.len()) <= LONGEST_VALUE || at < LONGEST_VALUE / 2 {
-        return (live.to_owned(), desired.to_owned());
+/// Two values, each on one line; long ones from shortly before their first difference, if that is far from their beginning.
+fn pair(live: Option<&Value>, desired: Option<&Value>) -> (String, String) {
+    let (Some(one), Some(other)) = (live, desired) else { return (value(live), value(desired)) };
+    let (one, other) = (one.to_string(), other.to_string());
+    let differs = one.char_indices().zip(other.chars()).find(|((_, one), other)| one != other);
+    let at = differs.map_or(one.len().min(other.len()), |((at, _), _)| at);
+    if one.len().max(other.len()) <= LONGEST_VALUE || at < LONGEST_VALUE / 2 {
+        return (value(live), value(desired));
     }
-    let start =
-        live.get(..at).unwrap_or_default().char_indices().rev().nth(LONGEST_VALUE / 4).map_or(0, |(start, _)| start);
-    let tail = |text: &str| format!("…{}", text.get(start..).unwrap_or_default());
-    (tail(live), tail(desired))
+    let before = one.get(..at).unwrap_or_default();
+    let start = before.char_indices().rev().nth(LONGEST_VALUE / 4).map_or(0, |(start, _)| start);
+    let tail = |text: &str| format!("…{}", shortened(text.get(start..).unwrap_or_default(), text.len()));
+    (tail(&one), tail(&other))
+}
+
+/// The beginning of a text, and the `size` of the whole where that is not all.
+fn shortened(text: &str, size: usize) -> String {
+    match text.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}… ({size} bytes)", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 /// `path: live -> desired  # owners of the live value`.
@@ -140,11 +141,12 @@ pub fn owned_change(of: &Change) -> String {
 
 /// A conflict in one line: where, whose, and both values.
 pub fn conflict(conflict: &Conflict) -> String {
-    format!(
-        "{} is owned by {}: live {}, desired {}",
-        conflict.path,
-        owners(&conflict.owners),
-        value(conflict.live.as_ref()),
-        value(conflict.desired.as_ref())
-    )
+    let (live, desired) = pair(conflict.live.as_ref(), conflict.desired.as_ref());
+    format!("{} is owned by {}: live {live}, desired {desired}", conflict.path, owners(&conflict.owners))
+}
+
+/// What was taken over in a conflict: where, from whom, and both values.
+pub fn taken_over(conflict: &Conflict) -> String {
+    let (live, desired) = pair(conflict.live.as_ref(), conflict.desired.as_ref());
+    format!("took over {} from {}, it was {live}, is {desired}", conflict.path, owners(&conflict.owners))
 }

@@ -58,9 +58,7 @@ fn is_container(field: &Foreign) -> bool {
 fn taken(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
     let id = &manifest.id;
     for conflict in &outcome.conflicts {
-        let former = report::owners(&conflict.owners);
-        let was = report::value(conflict.live.as_ref());
-        ui.warning(&format!("{id}: took over {} from {former}, it was {was}", conflict.path));
+        ui.warning(&format!("{id}: {}", report::taken_over(conflict)));
     }
     for removed in &outcome.blockers {
         let owners = report::owners(&removed.owners);

@@ -169,7 +169,7 @@ fn each_security_field_that_is_changed_is_found() {
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon configured
-        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.securityContext.fsGroup from kubectl-edit (Update) since TIME, it was 1
+        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.securityContext.fsGroup from kubectl-edit (Update) since TIME, it was 1, is 2000
         exit 0
         {"spec":{"template":{"spec":{"initContainers":[{"name":"mount-bpffs","securityContext":{"runAsUser":1000}}]}}}}
         daemonset.apps/bpfman-daemon in ebpf spec.template.spec.initContainers[name="mount-bpffs"].securityContext.runAsUser: 1000 -> 0  # kubectl-edit (Update) since TIME
@@ -178,7 +178,7 @@ fn each_security_field_that_is_changed_is_found() {
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon configured
-        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.initContainers[name="mount-bpffs"].securityContext.runAsUser from kubectl-edit (Update) since TIME, it was 1000
+        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.initContainers[name="mount-bpffs"].securityContext.runAsUser from kubectl-edit (Update) since TIME, it was 1000, is 0
         exit 0
         {"spec":{"template":{"spec":{"initContainers":[{"name":"mount-bpffs","securityContext":{"capabilities":{"add":[]}}}]}}}}
         daemonset.apps/bpfman-daemon in ebpf spec.template.spec.initContainers[name="mount-bpffs"].securityContext.capabilities.add: (none) -> ["CAP_BPF","CAP_NET_ADMIN"]
@@ -195,7 +195,7 @@ fn each_security_field_that_is_changed_is_found() {
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon configured
-        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.containers[name="bpfman-agent"].securityContext.privileged from kubectl-edit (Update) since TIME, it was false
+        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.containers[name="bpfman-agent"].securityContext.privileged from kubectl-edit (Update) since TIME, it was false, is true
         exit 0
     "#]].assert_eq(&told);
 }
@@ -238,8 +238,8 @@ fn a_conflict_refuses_its_object_and_force_says_what_it_takes() {
         daemonset.apps/bpfman-daemon configured
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> warning: configmap/bpfman-config: took over data["bpfman.log.level"] from other (Apply) since TIME, it was "trace"
-        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.containers[name="bpfman"].image from kubectl-set (Update) since TIME, it was "registry.example/debug:v9"
+        2> warning: configmap/bpfman-config: took over data["bpfman.log.level"] from other (Apply) since TIME, it was "trace", is "bpfman=info"
+        2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.containers[name="bpfman"].image from kubectl-set (Update) since TIME, it was "registry.example/debug:v9", is "registry.example/daemon:v2"
         exit 0
 
         2> monitoring.coreos.com is not served: the monitoring objects are left out

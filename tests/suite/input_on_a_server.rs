@@ -157,7 +157,7 @@ fn an_exported_config_is_applied_without_its_server_owned_fields() {
         2> warning: FILE:1:1: these fields are managed by the cluster and are not applied: metadata.creationTimestamp, metadata.finalizers, metadata.generation, metadata.managedFields, metadata.resourceVersion, metadata.uid, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> warning: config.bpfman.io/bpfman-config: took over spec.agent.logLevel from kubectl (Apply) since TIME, it was "debug"
+        2> warning: config.bpfman.io/bpfman-config: took over spec.agent.logLevel from kubectl (Apply) since TIME, it was "debug", is "trace"
         exit 0
         ["trace",["example.com/theirs"]]"#]].assert_eq(&told);
 }

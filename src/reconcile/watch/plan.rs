@@ -9,10 +9,12 @@ use super::finalizer::Next;
 use super::object::Decision;
 use super::state::State;
 use super::{Action, Event, Time, Until};
+use crate::compare::is_terminating;
 use crate::config::Lifecycle;
 use crate::exit::Exit;
 use crate::manifest::ObjectId;
 use crate::ownership::Managers;
+use crate::reconcile::dependencies::needs_namespace;
 use crate::reconcile::rollout::Progress;
 
 /// After a pass, events are gathered for so long: a burst is one more pass.
@@ -86,7 +88,21 @@ impl State {
             return self.tell_in_sync(out);
         }
         self.told_in_sync = false;
+        self.leave_out_dependents(&mut due);
         self.begin_pass(&due, now, out);
+    }
+
+    /// What needs a namespace that does not exist waits for it, unless the namespace itself is tried in the same pass.
+    fn leave_out_dependents(&self, due: &mut Vec<ObjectId>) {
+        for id in self.order.iter().filter(|id| id.kind == "Namespace" && !due.contains(id)).collect::<Vec<_>>() {
+            let known = self.connections.get(id).and_then(|watched| watched.known.live());
+            if known.is_some_and(|live| live.as_ref().is_none_or(|live| is_terminating(live))) {
+                let needs = |due: &ObjectId| {
+                    self.objects.get(due).is_some_and(|object| needs_namespace(&object.manifest, &id.name))
+                };
+                due.retain(|due| !needs(due));
+            }
+        }
     }
 
     /// Reports once, at the start, that the operator has written these objects.
