@@ -243,10 +243,10 @@ impl Task<'_> {
         let manager = cluster.field_manager();
         let target = blockers::target(live, object, removed, manager);
         let patched = cluster.json_patch(id, &blockers::patch(live, &target), false).await;
-        let mut written = patched.map_err(|error| match blockers::is_failed_test(&error) {
-            true => Error::stale("the object has been modified"),
-            false => error,
-        })?;
+        let stale = |error: Error| {
+            if blockers::is_failed_test(&error) { Error::stale("the object has been modified") } else { error }
+        };
+        let mut written = patched.map_err(stale)?;
         if compare::in_sync(object, &written.object, manager) != Verdict::InSync {
             // Our values are there and ours already: this records them as applied, and takes nothing.
             let applied = self.send(&pinned(object, &written.object, false), false).await?;

@@ -65,7 +65,7 @@ fn main() -> Result<()> {
                 Before::Empty => "cold",
             };
             let place = format!("| {name} | `{command}`, {words} |");
-            let ours = bench.median(runs, before, || bench.ours(command))?;
+            let ours = bench.median(runs, before, || Ok(bench.ours(command)))?;
             println!("{place} ours | {} |", ours.row());
             let theirs = bench.median(runs, before, || bench.kubectl(command))?;
             println!("{place} kubectl | {} |", theirs.row());
@@ -122,9 +122,9 @@ impl<'a> Bench<'a> {
         command
     }
 
-    fn ours(&self, command: &str) -> Result<Command> {
+    fn ours(&self, command: &str) -> Command {
         let words: &[&str] = if command == "diff" { &["diff"] } else { &["apply", "--force-conflicts"] };
-        Ok(self.command(PROGRAM, words))
+        self.command(PROGRAM, words)
     }
 
     fn kubectl(&self, command: &str) -> Result<Command> {
@@ -152,7 +152,7 @@ impl<'a> Bench<'a> {
 
     fn prepare(&self, before: Before) -> Result<()> {
         match before {
-            Before::InSync => ensure!(self.ours("apply")?.status()?.success(), "cannot apply"),
+            Before::InSync => ensure!(self.ours("apply").status()?.success(), "cannot apply"),
             Before::Drift => {
                 let words = [&DRIFT[..], &["bpfman=registry.example/other:1"]].concat();
                 self.cluster.kubectl_ok(&words);
@@ -168,14 +168,15 @@ impl<'a> Bench<'a> {
     /// The reads of our own run, all of a stage at once on one connection, without anything around them.
     fn bare(&self, runs: usize, command: &str) -> Result<Duration> {
         let mark = self.cluster.requests().len();
-        self.ours(command)?.status()?;
+        self.ours(command).status()?;
         let paths: Vec<String> = self.cluster.requests().into_iter().skip(mark).map(|request| request.uri).collect();
         let (first, rest) = paths.split_at_checked(2).context("two requests come first")?;
+        let (groups, config) = first.split_at_checked(1).context("two requests come first")?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut times = Vec::new();
         for _ in 0..=runs {
             let begun = Instant::now();
-            runtime.block_on(self.requests(&[&first[..1], &first[1..], rest]))?;
+            runtime.block_on(self.requests(&[groups, config, rest]))?;
             times.push(begun.elapsed());
         }
         times.sort();

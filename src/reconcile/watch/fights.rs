@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Time;
 use crate::path::FieldPath;
 
-/// So many applies of one field within [`WINDOW`] are enough.
+/// So many applies of one field within a minute are enough.
 pub const ROUNDS: usize = 3;
 const WINDOW: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
