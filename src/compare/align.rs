@@ -32,10 +32,19 @@ pub(super) struct Pair {
 const KEYS: [&[&str]; 6] =
     [&["uid"], &["containerPort", "protocol"], &["port", "protocol"], &["mountPath"], &["devicePath"], &["name"]];
 
+/// The one key that the API fills in.
+const PROTOCOL: &str = "protocol";
+
 /// The step that leads to an item of such a list, if it looks like one.
 pub(super) fn guessed_step(item: &Value) -> Option<Step> {
-    let names = KEYS.iter().find(|names| names.iter().all(|name| item.get(*name).is_some()))?;
-    keys_of(item, &names.iter().copied().collect())
+    let is_given = |name: &&str| item.get(*name).is_some() || *name == PROTOCOL;
+    let names = KEYS.iter().find(|names| names.iter().all(is_given))?;
+    let step = keys_of(item, &names.iter().copied().collect())?;
+    let Step::Keys(mut keys) = step else { return None };
+    if names.contains(&PROTOCOL) {
+        keys.entry(PROTOCOL.to_owned()).or_insert_with(|| Value::from("TCP"));
+    }
+    Some(Step::Keys(keys))
 }
 
 /// Aligns two lists; none when only the whole lists can be told apart, as when shared items stand in another order.

@@ -88,8 +88,14 @@ fn items_laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &[Value], 
             taken.extend(*found);
         }
     }
+    // The desired items take the places that they have in the live list, in the order of the desired one.
+    let mut slots: Vec<usize> = positions.iter().copied().flatten().collect();
+    slots.sort_unstable();
+    let mut slots = slots.into_iter();
     for (item, position) in desired.iter().zip(positions) {
-        match position.and_then(|index| Some((merged.get_mut(index)?, live.get(index)?, index))) {
+        let slot = position.and_then(|_| slots.next());
+        let place = slot.and_then(|slot| merged.get_mut(slot));
+        match position.and_then(|index| Some((place?, live.get(index)?, index))) {
             Some((merged, live, index)) => {
                 let sets: Vec<&FieldSet> =
                     sets.iter().filter_map(|set| set.item(live, index)).map(|(_, set)| set).collect();
