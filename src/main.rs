@@ -16,7 +16,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Done.code() });
         }
     };
-    let mut ui = Ui::new(cli.global.color, cli.global.quiet);
+    let mut ui = Ui::new(cli.global.color.into(), cli.global.quiet);
     let is_for_machines = cli.is_for_machines();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let ended = match runtime {

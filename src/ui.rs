@@ -15,7 +15,7 @@ use owo_colors::{OwoColorize, Style};
 use crate::ui_writer::{Stream, Writer};
 
 /// When to use color.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorChoice {
     /// On a terminal, unless the environment disables it.
     #[default]

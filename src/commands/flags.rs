@@ -20,10 +20,32 @@ pub struct Global {
     pub quiet: bool,
     /// When to colour
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t)]
-    pub color: ColorChoice,
+    pub color: Color,
     /// Longest wait for one answer of the server, e.g. 30s, 1m; 0 means no limit
     #[arg(long, global = true, value_name = "DURATION", default_value = "30s", value_parser = duration, help_heading = "Connection")]
     pub request_timeout: Duration,
+}
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment disables it.
+    #[default]
+    Auto,
+    /// Always, even in a file.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl From<Color> for ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
 }
 
 /// Reads `90s`, `1m30s`, or a bare number of seconds, as kubectl does; zero is no limit.

@@ -84,7 +84,7 @@ impl<'a> Report<'a> {
             self.ui.warning(&format!("{}: {warning}", planned.id));
         }
         if let Some(error) = planned.error() {
-            self.ui.error(&format!("cannot compare {}: {error}", report::full_name(&planned.id)));
+            self.ui.error(&format!("cannot compare {}: {error}", planned.id.full_name()));
         }
         match self.format {
             Format::Json => self.items.push(json::item(planned)),
@@ -112,7 +112,7 @@ impl<'a> Report<'a> {
         if planned.state == State::InSync && planned.foreign.is_empty() {
             return;
         }
-        let name = report::full_name(&planned.id);
+        let name = planned.id.full_name();
         self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, ": "), (Tone::Strong, &heading(planned))]);
         match (&planned.state, &planned.comparison) {
             (State::Missing | State::Unchecked(_), Some(comparison)) => {
@@ -158,7 +158,7 @@ impl<'a> Report<'a> {
     }
 
     fn paths(&mut self, planned: &Planned) {
-        let name = report::full_name(&planned.id);
+        let name = planned.id.full_name();
         let mut line = |text: String| self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, " "), (Tone::Plain, &text)]);
         match &planned.state {
             State::Missing | State::Unchecked(_) | State::Unknown(_) => line(format!("(root): {}", heading(planned))),

@@ -73,7 +73,7 @@ impl Line {
     }
 
     fn of(mut self, id: &ObjectId) -> Self {
-        self.object = Some(report::full_name(id));
+        self.object = Some(id.full_name());
         self
     }
 

@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use crate::compare::Change;
 use crate::failure::Failure;
-use crate::manifest::ObjectId;
 use crate::ownership::Owner;
 use crate::problem::Problem;
 use crate::reconcile::plan::Conflict;
@@ -51,14 +50,6 @@ fn sentences(error: &anyhow::Error) -> Vec<String> {
         above = Some(text);
     }
     sentences
-}
-
-/// `daemonset.apps/bpfman-daemon in bpfman`.
-pub fn full_name(id: &ObjectId) -> String {
-    match &id.namespace {
-        Some(namespace) => format!("{id} in {namespace}"),
-        None => id.to_string(),
-    }
 }
 
 /// `kubectl-set (Update) since 2026-11-30T04:15:02Z`.

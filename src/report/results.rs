@@ -68,7 +68,7 @@ fn taken(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
 }
 
 fn failed(manifest: &Manifest, error: &str, outcome: &Outcome, ui: &Ui) {
-    ui.error(&format!("cannot apply {}: {error}", report::full_name(&manifest.id)));
+    ui.error(&format!("cannot apply {}: {error}", manifest.id.full_name()));
     if matches!(&outcome.action, Action::Failed(error) if error.class() == Some(&Class::Other)) {
         ui.detail(&format!("it comes from {}", manifest.source));
     }

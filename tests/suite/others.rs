@@ -427,3 +427,26 @@ fn an_object_of_a_kind_that_the_same_run_defines_is_created_after_it() {
     "#]],
     );
 }
+
+/// 80 kB that somebody put beside our data, and did not change since.
+#[test]
+fn a_long_value_that_did_not_change_is_shown_by_its_size_and_digest() {
+    let cluster = applied(Platform::PLAIN);
+    let change = json!({"binaryData": {"a-dump": "QUFB".repeat(20_000)}, "data": {"bpfman.agent.log.level": "trace"}});
+    patch(&cluster, "configmap/bpfman-config", "merge", &change);
+    expect![[r#"
+        configmap/bpfman-config in ebpf: 1 change
+        @@ data["bpfman.agent.log.level"] @@
+         binaryData:
+           a-dump: (80000 bytes, sha256 6c39bc700aa1…)
+         data:
+        -  bpfman.agent.log.level: trace  # kubectl-patch (Update) since TIME
+        +  bpfman.agent.log.level: debug
+           bpfman.log.level: bpfman=info
+           bpfman.toml: |
+             [database]
+        conflict: data["bpfman.agent.log.level"] is owned by kubectl-patch (Update) since TIME
+        foreign: binaryData: {"a-dump":"QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQ… (80013 bytes)  # kubectl-patch (Update) since TIME
+        exit 1
+    "#]].assert_eq(&quiet(&cluster, "diff"));
+}

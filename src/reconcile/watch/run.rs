@@ -21,7 +21,6 @@ use crate::manifest::{Manifest, ObjectId};
 use crate::reconcile::Live;
 use crate::reconcile::execute::{Execution, Owner};
 use crate::reconcile::policy::Policy;
-use crate::report;
 use crate::signals::Stop;
 
 /// The state is asked at most so often, whatever it says: a mistake in it must not burn a core.
@@ -160,7 +159,7 @@ impl<'a> InFlight<'a> {
                 Action::Abort => {}
                 Action::Apply(tasks, uid) => {
                     for (manifest, _) in &tasks {
-                        report(&Event::Step(format!("applying {}", report::full_name(&manifest.id))));
+                        report(&Event::Step(format!("applying {}", manifest.id.full_name())));
                     }
                     self.inputs.push(apply(context, &tasks, uid));
                 }
