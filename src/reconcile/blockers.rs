@@ -74,7 +74,7 @@ fn begins_with(path: &[Part], above: &[Part]) -> bool {
 }
 
 /// The paths of the keys of a map that others filled; empty for every other value. A struct that is one choice of several, such as the source
-/// of a volume, cannot be told from a map here: the server refuses what is left of it.
+/// of a volume, cannot be distinguished from a map here: the server refuses what is left of it.
 pub fn keys_of_map(live: &Value, path: &FieldPath) -> Vec<FieldPath> {
     let managers = Managers::of(live);
     let is_map = managers.sets().any(|set| set.at(path).is_some_and(|set| !set.fields().is_empty()));
