@@ -53,6 +53,7 @@ mod refusals;
 mod render;
 mod server_words;
 mod simulation;
+mod splitmix;
 mod streams;
 mod transport;
 mod watching;
