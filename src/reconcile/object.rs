@@ -80,19 +80,23 @@ struct Task<'a> {
     shown: Option<Vec<Conflict>>,
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
     /// The object as ownership shows it; only to remove what others added exactly, the server is asked which of it are defaults.
-    async fn subject<'s>(&'s self, live: Option<&'s Value>) -> Subject<'s> {
-        if self.planner.exact {
-            return self.planner.subject(self.manifest, live).await;
+    async fn subject<'s>(&self, live: &'s Value) -> Subject<'s>
+    where
+        'a: 's,
+    {
+        let (planner, manifest): (Planner<'s>, &'s Manifest) = (self.planner, self.manifest);
+        if planner.exact {
+            return planner.subject(manifest, Some(live)).await;
         }
-        Subject::new(self.manifest, live, self.planner.cluster.field_manager(), false)
+        Subject::new(manifest, Some(live), planner.cluster.field_manager(), false)
     }
 
     /// Applies the object as it is live now.
     async fn look(&mut self, live: Option<&Value>) -> Outcome {
         let Some(live) = live else { return self.create().await };
-        let subject = self.subject(Some(live)).await;
+        let subject = self.subject(live).await;
         let (foreign, exact) = (subject.added(), subject.exact);
         match compare::in_sync(&self.manifest.object, live, self.planner.cluster.field_manager()) {
             Verdict::Terminating => return Outcome::of(Action::Failed(prepare::terminating(self.manifest))),
@@ -105,7 +109,7 @@ impl Task<'_> {
                 if self.is_server_form(live, &found) && self.is_no_op(live).await {
                     return Outcome { foreign, ..Outcome::of(Action::Unchanged) };
                 }
-                let outcome = self.update(live).await;
+                let outcome = self.update(live, &subject).await;
                 return Outcome { foreign, ..outcome };
             }
         }
@@ -158,30 +162,29 @@ impl Task<'_> {
     }
 
     /// Sends what differs; looks more closely only at what the server refuses.
-    async fn update(&mut self, live: &Value) -> Outcome {
+    async fn update(&mut self, live: &Value, subject: &Subject<'_>) -> Outcome {
         let seen = self.policy.conflicts == Conflicts::TakeSeen;
         let object = pinned(&self.manifest.object, live, seen);
         match self.send(&object, seen).await {
             Ok(applied) => self.updated(live, applied),
-            Err(Error::Conflict(causes)) => self.conflicting(live, causes).await,
-            Err(refusal) => match self.planner.without_blockers(&self.subject(Some(live)).await, refusal).await {
-                Ok(preview) => self.with_force(live, preview).await,
+            Err(Error::Conflict(causes)) => self.conflicting(live, subject, causes).await,
+            Err(refusal) => match self.planner.without_blockers(subject, refusal).await {
+                Ok(preview) => self.with_force(live, subject, preview).await,
                 Err(error) => self.failed(Some(live), error),
             },
         }
     }
 
-    async fn conflicting(&mut self, live: &Value, causes: Vec<Cause>) -> Outcome {
-        match self.planner.forced(&self.subject(Some(live)).await, causes).await {
-            Ok(preview) => self.with_force(live, preview).await,
+    async fn conflicting(&mut self, live: &Value, subject: &Subject<'_>, causes: Vec<Cause>) -> Outcome {
+        match self.planner.forced(subject, causes).await {
+            Ok(preview) => self.with_force(live, subject, preview).await,
             Err(error) => self.failed(Some(live), error),
         }
     }
 
     /// Goes on with what needs force, if the policy and what was seen before allow it.
-    async fn with_force(&mut self, live: &Value, preview: Preview) -> Outcome {
+    async fn with_force(&mut self, live: &Value, subject: &Subject<'_>, preview: Preview) -> Outcome {
         let Preview { applied, causes, blockers } = preview;
-        let subject = self.subject(Some(live)).await;
         let planned = if blockers.is_empty() {
             subject.applied(applied, &causes)
         } else {

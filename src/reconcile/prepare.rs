@@ -30,9 +30,9 @@ pub(super) struct Preview {
     pub(super) blockers: Vec<FieldPath>,
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
     /// Plans for `manifest`, of which `live` was read.
-    pub async fn plan(self, manifest: &Manifest, live: &Result<Option<Value>, Error>) -> Planned {
+    pub async fn plan(self, manifest: &'a Manifest, live: &'a Result<Option<Value>, Error>) -> Planned {
         let subject = self.subject(manifest, live.as_ref().ok().and_then(Option::as_ref)).await;
         match live {
             Err(error) => subject.failed(error.clone()),
@@ -61,7 +61,7 @@ impl Planner<'_> {
 
     /// What is desired and live of one object. The server is asked which foreign fields are its own defaults: those that come back when
     /// they are removed, though somebody has sent them, too.
-    pub(super) async fn subject<'s>(&'s self, manifest: &'s Manifest, live: Option<&'s Value>) -> Subject<'s> {
+    pub(super) async fn subject(self, manifest: &'a Manifest, live: Option<&'a Value>) -> Subject<'a> {
         let mut subject = Subject::new(manifest, live, self.cluster.field_manager(), self.exact);
         let Some(live) = live.filter(|live| !subject.foreign.is_empty() && !compare::is_terminating(live)) else {
             return subject;
