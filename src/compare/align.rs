@@ -49,19 +49,15 @@ pub(super) fn guessed_step(item: &Value) -> Option<Step> {
 
 /// Aligns two lists; none when only the whole lists can be told apart, as when shared items stand in another order.
 pub(super) fn align(sets: &[&FieldSet], live: &[Value], desired: &[Value], empties: Empties) -> Option<Vec<Pair>> {
-    if let Some(names) = sets.iter().find_map(|set| set.key_names()) {
-        let steps = |list: &[Value]| unique(list.iter().map(|item| keys_of(item, &names)));
-        if let (Some(live), Some(desired)) = (steps(live), steps(desired)) {
-            let pairs = by_step(&live, &desired);
-            return in_order(&pairs).then_some(pairs);
-        }
+    if let Some(names) = sets.iter().find_map(|set| set.key_names())
+        && let Some(pairs) = by_keys(live, desired, |item| keys_of(item, &names))
+    {
+        return in_order(&pairs).then_some(pairs);
     }
-    if sets.is_empty() {
-        let steps = |list: &[Value]| unique(list.iter().map(guessed_step));
-        if let (Some(live), Some(desired)) = (steps(live), steps(desired)) {
-            let pairs = by_step(&live, &desired);
-            return in_order(&pairs).then_some(pairs);
-        }
+    if sets.is_empty()
+        && let Some(pairs) = by_keys(live, desired, guessed_step)
+    {
+        return in_order(&pairs).then_some(pairs);
     }
     if sets.iter().any(|set| set.is_set()) {
         let steps = |list: &[Value]| unique(list.iter().map(|item| Some(Step::Item(item.clone()))));
@@ -84,6 +80,28 @@ fn unique(steps: impl Iterator<Item = Option<Step>>) -> Option<Vec<Step>> {
     let steps: Vec<Step> = steps.collect::<Option<_>>()?;
     let distinct: HashSet<&Step> = steps.iter().collect();
     (distinct.len() == steps.len()).then_some(steps)
+}
+
+/// Aligns two lists by the keys of their items, if each item has some and those of `desired` are distinct. In a live list others can have made
+/// two items of one key: the one that is as desired is kept, else the first.
+fn by_keys(live: &[Value], desired: &[Value], keys: impl Fn(&Value) -> Option<Step>) -> Option<Vec<Pair>> {
+    let steps = |list: &[Value]| list.iter().map(&keys).collect::<Option<Vec<Step>>>();
+    let live_steps = steps(live)?;
+    let desired_steps = unique(steps(desired)?.into_iter().map(Some))?;
+    let as_desired: HashMap<&Step, &Value> = desired_steps.iter().zip(desired).collect();
+    let mut kept: HashMap<&Step, usize> = HashMap::new();
+    for (index, (step, item)) in live_steps.iter().zip(live).enumerate().rev() {
+        if as_desired.get(step) == Some(&item)
+            || kept.get(step).and_then(|at| live.get(*at)) != as_desired.get(step).copied()
+        {
+            kept.insert(step, index);
+        }
+    }
+    let mut pairs = by_step(&live_steps, &desired_steps);
+    for pair in &mut pairs {
+        pair.desired = pair.desired.filter(|_| pair.live.is_none_or(|index| kept.get(&pair.step) == Some(&index)));
+    }
+    Some(pairs)
 }
 
 fn by_step(live: &[Step], desired: &[Step]) -> Vec<Pair> {

@@ -185,11 +185,7 @@ impl<'a> Task<'a> {
     /// Goes on with what needs force, if the policy and what was seen before allow it.
     async fn with_force(&mut self, live: &Value, subject: &Subject<'_>, preview: Preview) -> Outcome {
         let Preview { applied, causes, blockers } = preview;
-        let planned = if blockers.is_empty() {
-            subject.applied(applied, &causes)
-        } else {
-            subject.blocked(applied, &causes, &blockers)
-        };
+        let planned = subject.previewed(applied, &causes, &blockers);
         if planned.changes().is_empty() && planned.blockers.is_empty() {
             // As desired; whoever else owns it wrote it another way that means the same.
             return Outcome { warnings: planned.warnings, ..Outcome::of(Action::Unchanged) };
@@ -198,7 +194,8 @@ impl<'a> Task<'a> {
             Some(shown) => planned.conflicts.iter().all(|conflict| shown.iter().any(|known| known.is_same(conflict))),
             None => true,
         };
-        if self.policy.conflicts == Conflicts::Refuse || !expected {
+        let needs_force = !planned.conflicts.is_empty() || !planned.blockers.is_empty();
+        if (self.policy.conflicts == Conflicts::Refuse && needs_force) || !expected {
             let refusing = Policy { conflicts: Conflicts::Refuse, ..self.policy };
             return Outcome::planned(planned, refusing);
         }
@@ -249,12 +246,11 @@ impl<'a> Task<'a> {
         let stale = |error: Error| {
             if blockers::is_failed_test(&error) { Error::stale("the object has been modified") } else { error }
         };
-        let mut written = patched.map_err(stale)?;
-        if compare::in_sync(object, &written.object, manager) != Verdict::InSync {
-            // Our values are there and ours already: this records them as applied, and takes nothing.
-            let applied = self.send(&pinned(object, &written.object, false), false).await?;
-            written = Applied { warnings: [written.warnings, applied.warnings].concat(), ..applied };
-        }
+        let patched = patched.map_err(stale)?;
+        // Our values are there, and all that they displaced was looked at before: this only records them as applied, field by field. It needs
+        // force, since the entry that the patch has left of us counts as another manager.
+        let applied = self.send(&pinned(object, &patched.object, true), true).await?;
+        let mut written = Applied { warnings: [patched.warnings, applied.warnings].concat(), ..applied };
         // The patch has left an entry of its own, unless somebody had used our name before.
         if blockers::entry_patch(live, manager).is_none() {
             written.object = self.without_own_update(written.object).await?;

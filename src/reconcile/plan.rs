@@ -9,7 +9,7 @@ use crate::cluster::{Applied, Cause, Error};
 use crate::compare::{self, Change, Comparison, Foreign};
 use crate::manifest::{Manifest, ObjectId};
 use crate::mask;
-use crate::ownership::{self, Managers, Owner};
+use crate::ownership::{self, Managers, Operation, Owner};
 use crate::path::FieldPath;
 
 /// What is to be done about one object.
@@ -151,13 +151,17 @@ impl<'a> Subject<'a> {
         self.compared(self.live.unwrap_or(&Value::Null), &[], &[], Vec::new())
     }
 
-    /// The plan after a dry run: what the server made of the object, and with which managers it saw a conflict.
-    pub fn applied(&self, applied: Applied, causes: &[Cause]) -> Planned {
-        self.compared(&applied.object, causes, &[], applied.warnings)
-    }
-
-    /// The plan for an object of which the fields at `blockers` must be removed before `applied` can come of it.
-    pub fn blocked(&self, applied: Applied, causes: &[Cause], blockers: &[FieldPath]) -> Planned {
+    /// The plan after a dry run: what the server made of the object, with which managers it saw a conflict, and the fields that had to be
+    /// removed first. It is blocked only by fields of others: what nobody owns, such as the defaults of another strategy, goes with ours.
+    pub fn previewed(&self, applied: Applied, causes: &[Cause], blockers: &[FieldPath]) -> Planned {
+        let managers = self.live.map(Managers::of).unwrap_or_default();
+        let is_ours = |path: &FieldPath| {
+            let owners = self.live.map(|live| managers.owners(live, path)).unwrap_or_default();
+            owners.iter().all(|owner| owner.manager == self.field_manager && owner.operation == Operation::Apply)
+        };
+        if blockers.iter().all(is_ours) {
+            return self.compared(&applied.object, causes, &[], applied.warnings);
+        }
         let mut planned = self.compared(&applied.object, causes, blockers, applied.warnings);
         planned.state = State::Blocked;
         planned

@@ -30,6 +30,12 @@ pub(super) struct Preview {
     pub(super) blockers: Vec<FieldPath>,
 }
 
+impl Preview {
+    fn taken(applied: Applied) -> Self {
+        Self { applied, causes: Vec::new(), blockers: Vec::new() }
+    }
+}
+
 impl<'a> Planner<'a> {
     /// Plans for `manifest`, of which `live` was read.
     pub async fn plan(self, manifest: &'a Manifest, live: &'a Result<Option<Value>, Error>) -> Planned {
@@ -41,8 +47,7 @@ impl<'a> Planner<'a> {
                 subject.in_sync()
             }
             Ok(_) => match self.preview(&subject).await {
-                Ok(Preview { applied, causes, blockers }) if blockers.is_empty() => subject.applied(applied, &causes),
-                Ok(Preview { applied, causes, blockers }) => subject.blocked(applied, &causes, &blockers),
+                Ok(Preview { applied, causes, blockers }) => subject.previewed(applied, &causes, &blockers),
                 Err(error) => self.recreated(&subject, error).await,
             },
         }
@@ -76,6 +81,12 @@ impl<'a> Planner<'a> {
                 applied = self.without(&subject, live, &paths(&subject.foreign)).await;
             }
         }
+        if applied.is_err() && !subject.exact {
+            // What nobody owns may exclude our fields.
+            let ownerless = Subject::ownerless(manifest, Some(live));
+            let everything: Vec<FieldPath> = paths(&subject.foreign).into_iter().chain(paths(&ownerless)).collect();
+            applied = self.without(&subject, live, &everything).await;
+        }
         if let Ok(applied) = applied {
             let value = |object, field: &Foreign| ownership::value_at(object, &field.path).cloned();
             subject.foreign.retain(|field| value(&applied.object, field) != value(live, field));
@@ -88,7 +99,7 @@ impl<'a> Planner<'a> {
         let Manifest { id, object, .. } = subject.manifest;
         let params = ApplyParams { dry_run: true, ..ApplyParams::default() };
         match self.cluster.apply(id, object, params).await {
-            Ok(applied) => Ok(Preview { applied, causes: Vec::new(), blockers: Vec::new() }),
+            Ok(applied) => Ok(Preview::taken(applied)),
             Err(Error::Conflict(causes)) => self.forced(subject, causes).await,
             Err(error) => self.without_blockers(subject, error).await,
         }
@@ -99,7 +110,7 @@ impl<'a> Planner<'a> {
         let Manifest { id, object, .. } = subject.manifest;
         let params = ApplyParams { dry_run: true, force: true };
         match self.cluster.apply(id, object, params).await {
-            Ok(applied) => Ok(Preview { applied, causes, blockers: Vec::new() }),
+            Ok(applied) => Ok(Preview { causes, ..Preview::taken(applied) }),
             Err(error) => Ok(Preview { causes, ..self.without_blockers(subject, error).await? }),
         }
     }
@@ -140,7 +151,7 @@ impl<'a> Planner<'a> {
                 }
             }
         }
-        Preview { applied, causes: Vec::new(), blockers }
+        Preview { blockers, ..Preview::taken(applied) }
     }
 
     /// Puts back, in ever smaller groups, what the server takes after all.

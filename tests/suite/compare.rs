@@ -225,6 +225,20 @@ fn empty_values_count_only_where_they_mean_something() {
     }
 }
 
+/// kubernetes/kubernetes#118261: a PUT may give a list two items of one key.
+#[test]
+fn of_two_live_items_with_one_key_the_other_one_is_removed() {
+    let spec = |ports: Value| json!({"apiVersion": "v1", "kind": "Service", "spec": {"ports": ports}});
+    let port = |name: &str, protocol: &str| json!({"name": name, "port": 53, "protocol": protocol});
+    let live = spec(json!([port("dns-tcp", "UDP"), port("dns-udp", "UDP")]));
+    let desired = spec(json!([port("dns-tcp", "TCP"), port("dns-udp", "UDP")]));
+    expect![[r#"
+        spec.ports[port=53,protocol="UDP"]: {"name":"dns-tcp","port":53,"protocol":"UDP"} -> - ()
+        spec.ports[port=53,protocol="TCP"]: - -> {"name":"dns-tcp","port":53,"protocol":"TCP"} ()
+    "#]]
+    .assert_eq(&(changes(&compare(Some(&live), &desired, MANAGER)).join("\n") + "\n"));
+}
+
 #[test]
 fn lists_without_keys_are_compared_item_by_item() {
     let list = |items: &str| json!({"apiVersion": "v1", "kind": "Probe", "list": items.split(' ').collect::<Vec<_>>()});

@@ -159,6 +159,43 @@ fn whatever_excludes_our_fields_is_found_and_removed_and_nothing_else() {
         .assert_eq(&format!("{managers:?}"));
 }
 
+/// kubernetes/kubernetes#24198: the defaults of one strategy stay behind beside another.
+#[test]
+fn a_default_of_our_own_earlier_value_goes_without_force() {
+    let cluster = applied(Platform::PLAIN);
+    let folder = cluster.kubeconfig().with_file_name("templates");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let template = |strategy: &str| {
+        let pods = "{metadata: {labels: {app: probe}}, spec: {containers: [{name: probe, image: probe:v1}]}}";
+        let spec = format!("{strategy}selector: {{matchLabels: {{app: probe}}}}, template: {pods}");
+        let text = format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: probe, namespace: ebpf}}\nspec: {{{spec}}}\n"
+        );
+        std::fs::write(folder.join("probe.yaml"), text).expect("a file");
+    };
+    template("");
+    let with = format!("--templates {}", folder.display());
+    assert!(quiet(&cluster, &format!("apply {with}")).ends_with("exit 0\n"));
+    template("strategy: {type: Recreate}, ");
+    let told = ["diff -o paths", "apply", "diff -o paths"].map(|words| quiet(&cluster, &format!("{words} {with}")));
+    check(
+        &folder,
+        &told.concat(),
+        &expect![[r#"
+            deployment.apps/probe in ebpf spec.strategy.rollingUpdate: {"maxSurge":"25%","maxUnavailable":"25%"} -> (none)  # no field manager
+            deployment.apps/probe in ebpf spec.strategy.type: "RollingUpdate" -> "Recreate"  # no field manager
+            exit 1
+            namespace/ebpf unchanged
+            csidriver.storage.k8s.io/csi.bpfman.io unchanged
+            configmap/bpfman-config unchanged
+            daemonset.apps/bpfman-daemon unchanged
+            deployment.apps/probe configured
+            exit 0
+            exit 0
+        "#]],
+    );
+}
+
 /// A refusal that stays without the fields of others is the template's fault.
 #[test]
 fn what_the_template_itself_gets_wrong_is_not_blamed_on_others() {

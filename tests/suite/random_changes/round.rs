@@ -72,7 +72,7 @@ pub(super) fn run(stage: &mut Stage, seed: u64, thorough: bool) -> Outcome {
     round.check_disagreements();
     let blockers = round.check_diff(thorough);
     if random.happens(50) {
-        round.check_apply(false, &vec![Vec::new(); round.truths.len()]);
+        round.check_apply(false, &blockers);
     }
     round.check_apply(true, &blockers);
     round.check_converged(thorough);
@@ -161,6 +161,12 @@ impl Round<'_> {
         for index in 0..self.truths.len() {
             let item = items.get(&self.stage.objects[index].title).unwrap_or(&Value::Null);
             blockers.push(verdict::paths(item, "blockers"));
+            // What nobody owns any more is nobody's, and goes without force.
+            let released = self.own[index] || self.changes[index].iter().any(|change| change.releases);
+            if released && self.truths[index].state == State::Blocked && item["state"] == "differs" {
+                self.truths[index].state = State::Differs;
+                blockers[index] = verdict::paths(item, "changes");
+            }
             for wrong in verdict::wrong(item, &self.truths[index], &self.changes[index]) {
                 self.note(index, "diff", &format!("{wrong}\n    said:  {item}"));
             }

@@ -19,6 +19,8 @@ pub(super) enum State {
     NeedsRecreate,
     /// It is being deleted, and something holds it.
     Terminating,
+    /// The server itself fails over it, whatever is applied: somebody wrote an item without its key, which no apply can merge.
+    Unreadable,
 }
 
 impl State {
@@ -31,12 +33,13 @@ impl State {
             Self::Blocked => "blocked",
             Self::NeedsRecreate => "needs-recreate",
             Self::Terminating => "terminating",
+            Self::Unreadable => "unknown",
         }
     }
 
     /// Whether no apply can set it right.
     pub(super) fn is_beyond_apply(self) -> bool {
-        matches!(self, Self::NeedsRecreate | Self::Terminating)
+        matches!(self, Self::NeedsRecreate | Self::Terminating | Self::Unreadable)
     }
 }
 
@@ -82,10 +85,11 @@ impl Truth {
         truth.state = match code {
             200 if comparable(&answer) == comparable(&now) => State::InSync,
             200 => State::Differs,
+            500 => State::Unreadable,
             _ if put_back_is_taken(stage, object, &now) => State::Blocked,
             _ => State::NeedsRecreate,
         };
-        if truth.changed.is_empty() != (truth.state == State::InSync) {
+        if truth.state != State::Unreadable && truth.changed.is_empty() != (truth.state == State::InSync) {
             truth.disagreement = Some(format!("the values say {:?}, the server {code} {answer}", truth.changed));
         }
         let (code, answer) = stage.dry_run(object, false);

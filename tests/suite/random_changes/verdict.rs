@@ -28,7 +28,7 @@ pub(super) fn wrong(item: &Value, truth: &Truth, changes: &[Change]) -> Vec<Stri
     if said != truth.state.name() {
         return vec![format!("state: said {said}, right is {}; {}", truth.state.name(), item["errors"])];
     }
-    if truth.state == State::Terminating {
+    if matches!(truth.state, State::Terminating | State::Unreadable) {
         return Vec::new();
     }
     let checks = [wrong_paths(item, truth), wrong_owners(item, truth, changes), wrong_conflicts(item, truth)];
@@ -54,9 +54,11 @@ fn wrong_paths(item: &Value, truth: &Truth) -> Vec<String> {
         return Vec::new();
     }
     let right: Vec<String> = truth.changed.iter().map(|change| change.path.clone()).collect();
-    let blockers = paths(item, "blockers");
+    let mut beside = paths(item, "blockers");
+    // What nobody owns any more goes with ours where both exclude each other.
+    beside.extend(truth.others.iter().filter(|_| truth.state == State::Differs).map(|one| one.path.clone()));
     let hidden = right.iter().filter(|path| !meets_one(path, &said));
-    let false_alarms = said.iter().filter(|path| !meets_one(path, &right) && !meets_one(path, &blockers));
+    let false_alarms = said.iter().filter(|path| !meets_one(path, &right) && !meets_one(path, &beside));
     let hidden = hidden.map(|path| format!("changes: {path} is not among them: {said:?}"));
     hidden.chain(false_alarms.map(|path| format!("changes: {path} did not change"))).collect()
 }
