@@ -10,10 +10,13 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::commands::connection::Connection;
 use crate::commands::flags::Global;
-use crate::commands::{apply, completion, diff, render, watch};
+use crate::commands::{apply, complete, completion, diff, render, watch};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+/// The command that shells and kubectl ask; its name is that of kubectl's own.
+const COMPLETE: &str = "__complete";
 
 /// Render, diff, apply and watch what bpfman's Config becomes on a cluster
 #[derive(Debug, Parser)]
@@ -43,6 +46,9 @@ pub enum Command {
     Watch(watch::WatchArgs),
     /// Print the completion script of a shell
     Completion(completion::CompletionArgs),
+    /// Print what may stand at the end of a command line
+    #[command(name = COMPLETE, hide = true, disable_help_flag = true)]
+    Complete(complete::CompleteArgs),
 }
 
 impl Cli {
@@ -52,7 +58,7 @@ impl Cli {
             Command::Render(args) => args.is_json(),
             Command::Diff(args) => args.is_json(),
             Command::Watch(args) => args.is_json(),
-            Command::Apply(_) | Command::Completion(_) => false,
+            Command::Apply(_) | Command::Completion(_) | Command::Complete(_) => false,
         }
     }
 
@@ -64,14 +70,22 @@ impl Cli {
             Command::Diff(args) => diff::diff(&args, &global, &connection, ui).await,
             Command::Apply(args) => apply::apply(&args, &global, &connection, ui).await,
             Command::Watch(args) => watch::watch(&args, &global, &connection, ui).await,
-            Command::Completion(args) => Ok(completion::completion(&args, self::command(), ui)),
+            Command::Completion(args) => Ok(completion::completion(&args, ui)),
+            Command::Complete(args) => {
+                complete::complete(&args, &self::command(), ui).await;
+                Ok(Exit::Done)
+            }
         }
     }
 }
 
 /// Reads the words of the command line; the usage text shows them as they were typed.
 pub fn parse(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
-    let words: Vec<_> = words.into_iter().collect();
+    let mut words: Vec<_> = words.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == COMPLETE) {
+        // What follows is another command line, whose flags are not ours.
+        words.insert(2, "--".into());
+    }
     let program = words.first().map(std::ffi::OsString::as_os_str);
     let name = called_as(program, is_plugin_call(program));
     let matches = command().bin_name(name).try_get_matches_from(words)?;

@@ -16,7 +16,9 @@ use std::collections::HashMap;
 
 use tokio::sync::Mutex;
 
-pub(crate) use self::access::{AccessError, ClientConfig, ConnectionOptions, PemProblem, PluginProblem};
+pub(crate) use self::access::{
+    AccessError, ClientConfig, ConnectionOptions, KubeconfigNames, PemProblem, PluginProblem,
+};
 pub use self::connect_error::ConnectError;
 pub use self::error::Error;
 pub(crate) use self::error::count;

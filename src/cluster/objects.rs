@@ -2,7 +2,7 @@
 
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use kube::api::{GetParams, Patch, PatchParams};
+use kube::api::{GetParams, ListParams, Patch, PatchParams};
 use kube::core::Request;
 use serde_json::{Value, json};
 
@@ -10,6 +10,9 @@ use super::request::{Answer, to_body};
 use super::{Class, Cluster, Error, Resource};
 use crate::manifest::ObjectId;
 use crate::mask;
+
+/// Objects in one answer of a list.
+const PAGE: u32 = 500;
 
 const APPLY: &str = "application/apply-patch+yaml";
 
@@ -45,6 +48,31 @@ impl Cluster {
         match self.refusal(id, &resource, &answer) {
             Error::Refused(refusal) if matches!(refusal.class, Class::NotFound { .. }) => Ok(None),
             error => Err(error),
+        }
+    }
+
+    /// The metadata of all objects of the kind of `id`, in its namespace if it names one.
+    pub async fn list_metadata(&self, id: &ObjectId) -> Result<Vec<Value>, Error> {
+        let resource = self.resource(id).await?;
+        let mut params = ListParams::default().limit(PAGE);
+        let mut found = Vec::new();
+        loop {
+            let request = Request::new(resource.collection(id)).list_metadata(&params);
+            let answer = self.sender.send(self.build(request)?).await?;
+            if !answer.status.is_success() {
+                return Err(self.refusal(id, &resource, &answer));
+            }
+            let mut page: Value = self.parse(&answer)?;
+            let items = page.get_mut("items").map(Value::take);
+            found.extend(
+                items
+                    .and_then(|items| if let Value::Array(items) = items { Some(items) } else { None })
+                    .unwrap_or_default(),
+            );
+            match page.pointer("/metadata/continue").and_then(Value::as_str).filter(|token| !token.is_empty()) {
+                Some(token) => params = params.continue_token(token),
+                None => return Ok(found),
+            }
         }
     }
 

@@ -1,47 +1,33 @@
-//! `completion`: the script that a shell reads to complete our flags.
-
-use clap::Command;
-use clap_complete::{Shell, generate};
+//! `completion`: the script with which a shell completes our command lines. The scripts ask the program itself.
 
 use crate::exit::Exit;
 use crate::ui::Ui;
-
-/// The program that the scripts complete.
-const PROGRAM: &str = "kubectl-bpfman-config";
 
 /// Flags of `completion`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CompletionArgs {
     /// The shell
     #[arg(value_enum)]
-    pub shell: Script,
+    shell: Shell,
 }
 
-/// The shells we have scripts for.
+/// The shells that have a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Script {
-    /// GNU Bash.
+enum Shell {
+    /// GNU Bash
     Bash,
-    /// Z shell.
+    /// Z shell
     Zsh,
-    /// Friendly interactive shell.
+    /// Friendly interactive shell
     Fish,
 }
 
-/// Prints the script for `command`, the whole command line.
-pub fn completion(args: &CompletionArgs, command: Command, ui: &mut Ui) -> Exit {
-    ui.document(&script(args.shell, command));
+/// Prints the script.
+pub fn completion(args: &CompletionArgs, ui: &mut Ui) -> Exit {
+    ui.document(match args.shell {
+        Shell::Bash => include_str!("../../completions/kubectl-bpfman-config.bash"),
+        Shell::Zsh => include_str!("../../completions/_kubectl-bpfman-config"),
+        Shell::Fish => include_str!("../../completions/kubectl-bpfman-config.fish"),
+    });
     Exit::Done
-}
-
-/// The completion script of a shell.
-pub fn script(shell: Script, mut command: Command) -> String {
-    let shell = match shell {
-        Script::Bash => Shell::Bash,
-        Script::Zsh => Shell::Zsh,
-        Script::Fish => Shell::Fish,
-    };
-    let mut text = Vec::new();
-    generate(shell, &mut command, PROGRAM, &mut text);
-    String::from_utf8_lossy(&text).into_owned()
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-use crate::cluster::{AccessError, ClientConfig, Cluster, ConnectionOptions, PemProblem, PluginProblem};
+use crate::cluster::{
+    AccessError, ClientConfig, Cluster, ConnectionOptions, KubeconfigNames, PemProblem, PluginProblem,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -88,6 +90,25 @@ impl Connection {
         let options = ConnectionOptions { stdin_in_use, ..self.options() };
         let config = ClientConfig::load(&options).map_err(failure)?;
         Cluster::connect(config, field_manager, limit).await.map_err(failure)
+    }
+
+    /// The flags that a line which is still being typed has.
+    pub(super) fn of_words(typed: impl Fn(&str) -> Option<String>) -> Self {
+        Self {
+            kubeconfig: typed("kubeconfig").map(PathBuf::from),
+            context: typed("context"),
+            cluster: typed("cluster"),
+            user: typed("user"),
+            server: typed("server"),
+            token: typed("token"),
+            certificate_authority: typed("certificate-authority").map(PathBuf::from),
+            ..Self::default()
+        }
+    }
+
+    /// What the kubeconfig has to choose from.
+    pub(super) fn names(&self) -> KubeconfigNames {
+        KubeconfigNames::read(self.options().kubeconfig.as_deref())
     }
 
     fn options(&self) -> ConnectionOptions {

@@ -61,6 +61,29 @@ impl Kind for Context {
     }
 }
 
+/// What a kubeconfig has to choose from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KubeconfigNames {
+    pub(crate) contexts: Vec<String>,
+    pub(crate) clusters: Vec<String>,
+    pub(crate) users: Vec<String>,
+}
+
+impl KubeconfigNames {
+    /// Reads the names; none of a file that cannot be read.
+    pub(crate) fn read(file: Option<&Path>) -> Self {
+        fn names<T: Kind>(kubeconfig: &Kubeconfig) -> Vec<String> {
+            kubeconfig.files.iter().flat_map(|(_, content)| T::list(content)).map(|(name, _)| name.to_owned()).collect()
+        }
+        let Ok(Some(kubeconfig)) = read(file) else { return Self::default() };
+        Self {
+            contexts: names::<Context>(&kubeconfig),
+            clusters: names::<Cluster>(&kubeconfig),
+            users: names::<AuthInfo>(&kubeconfig),
+        }
+    }
+}
+
 /// Reads the file that was asked for, or the list in `KUBECONFIG`, or the home directory's file; none when there is no such list
 /// and no such file.
 pub(super) fn read(file: Option<&Path>) -> Result<Option<Kubeconfig>, AccessError> {

@@ -26,4 +26,5 @@ pub(crate) use self::client_config::ClientConfig;
 pub(super) use self::credentials::SharedCertificate;
 pub(crate) use self::error::{AccessError, PemProblem};
 pub(crate) use self::exec::PluginProblem;
+pub(crate) use self::kubeconfig::KubeconfigNames;
 pub(crate) use self::options::ConnectionOptions;
