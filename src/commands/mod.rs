@@ -8,5 +8,6 @@ pub mod diff;
 pub mod flags;
 pub mod hints;
 mod input;
+mod output_dir;
 pub mod render;
 pub mod watch;

@@ -1,14 +1,13 @@
 //! `render`: prints the objects that the Config becomes, in the order of applying.
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
 use serde_json::json;
 
 use super::connection::Connection;
 use super::flags::Global;
 use super::input::{self, File, Input};
+use super::output_dir::{self, Content};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::Manifest;
@@ -28,6 +27,9 @@ pub struct RenderArgs {
     /// Write one file an object into this directory instead
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     output_dir: Option<PathBuf>,
+    /// Remove files from the directory that were written there before and are no longer rendered
+    #[arg(long, requires = "output_dir")]
+    prune: bool,
 }
 
 impl RenderArgs {
@@ -67,7 +69,9 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
     let manifests = input::render(&renderer, source, platform, ui)?.manifests;
     match &args.output_dir {
         Some(directory) => {
-            write_files(directory, args.output, &manifests, ui).map_err(|error| Failure::new(Exit::NoAnswer, error))?;
+            let files = files(args.output, &manifests);
+            output_dir::write(directory, &files, args.prune, ui)
+                .map_err(|error| Failure::new(Exit::NoAnswer, error))?;
         }
         None => ui.document(&text(args.output, &manifests)),
     }
@@ -87,36 +91,10 @@ fn text(format: Format, manifests: &[Manifest]) -> String {
     }
 }
 
-/// Writes one file an object.
-fn write_files(directory: &Path, format: Format, manifests: &[Manifest], ui: &Ui) -> anyhow::Result<()> {
-    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    let mut written = HashSet::new();
-    for (position, manifest) in manifests.iter().enumerate() {
-        let (ending, text) = match format {
-            Format::Json => ("json", format!("{:#}\n", manifest.object)),
-            Format::Yaml | Format::Name => ("yaml", yaml::to_string(&manifest.object)),
-        };
-        // The number keeps the order of applying for whoever applies the directory.
-        let name = format!("{:02}-{}-{}.{ending}", position + 1, manifest.id.kind.to_lowercase(), manifest.id.name);
-        let path = directory.join(name.replace(':', "_"));
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        written.insert(path);
-    }
-    for path in left_over(directory, &written)? {
-        ui.warning(&format!("{} was there before, and is none of what was rendered now", path.display()));
-    }
-    Ok(())
-}
-
-/// Other manifests in the directory: whoever applies it applies them too.
-fn left_over(directory: &Path, written: &HashSet<PathBuf>) -> anyhow::Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(directory).with_context(|| format!("cannot read {}", directory.display()))?;
-    let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    let is_manifest = |path: &PathBuf| {
-        let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-        ["yaml", "yml", "json"].contains(&ending) && !written.contains(path)
+fn files(format: Format, manifests: &[Manifest]) -> Vec<Content> {
+    let content = |manifest: &Manifest| match format {
+        Format::Json => Content::new(&manifest.id, "json", format!("{:#}\n", manifest.object)),
+        Format::Yaml | Format::Name => Content::new(&manifest.id, "yaml", yaml::to_string(&manifest.object)),
     };
-    let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_manifest).collect();
-    paths.sort();
-    Ok(paths)
+    manifests.iter().map(content).collect()
 }

@@ -41,6 +41,7 @@ mod mutated;
 mod network;
 mod object_types;
 mod others;
+mod output_dir;
 mod overlay;
 mod overrides;
 mod ownership;
