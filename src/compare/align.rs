@@ -68,7 +68,8 @@ pub(super) fn align(sets: &[&FieldSet], live: &[Value], desired: &[Value], empti
     Some(by_sequence(live, desired, empties))
 }
 
-fn keys_of(item: &Value, names: &BTreeSet<&str>) -> Option<Step> {
+/// The step that leads to an item by its keys of these names, if it has any.
+pub(super) fn keys_of(item: &Value, names: &BTreeSet<&str>) -> Option<Step> {
     let fields = item.as_object()?;
     let keys: BTreeMap<String, Value> =
         names.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(*name)?.clone()))).collect();

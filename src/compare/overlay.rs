@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::align::guessed_step;
+use super::align::{guessed_step, keys_of};
 use crate::ownership::{FieldSet, Managers, has_all_keys, is_item};
 use crate::path::Step;
 
@@ -70,7 +70,11 @@ fn items_laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &[Value], 
     let steps = |sets: &[&FieldSet]| -> Vec<Step> {
         sets.iter().flat_map(|set| set.items()).map(|(step, _)| step.clone()).collect()
     };
-    let (all, own) = (steps(sets), steps(ours.as_slice()));
+    let (mut all, own) = (steps(sets), steps(ours.as_slice()));
+    // Of some items nobody may own anything: those are told apart by the keys of the others.
+    if let Some(names) = sets.iter().find_map(|set| set.key_names()) {
+        all.extend(desired.iter().filter_map(|item| keys_of(item, &names)));
+    }
     // An item with all its keys first: one that leaves some out takes what is left.
     let position = |item: &Value, exact: bool, taken: &[usize]| {
         let steps = if exact { &all } else { &own };

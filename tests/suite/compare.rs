@@ -240,6 +240,19 @@ fn of_two_live_items_with_one_key_the_other_one_is_removed() {
 }
 
 #[test]
+fn an_item_that_nobody_owns_is_the_one_with_the_same_key() {
+    let hooks = json!([{"name": "one", "timeoutSeconds": 3}, {"name": "two", "timeoutSeconds": 5}]);
+    let fields = json!({"f:webhooks": {"k:{\"name\":\"one\"}": {".": {}, "f:name": {}}}});
+    let entry = json!({"manager": "kubectl", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": fields});
+    let object =
+        |hooks: &Value| json!({"apiVersion": "v1", "kind": "Probe", "metadata": {"name": "probe"}, "webhooks": hooks});
+    let mut live = object(&hooks);
+    live["metadata"]["managedFields"] = json!([entry]);
+    let laid_over = overlay(&live, &object(&json!([{"name": "one"}, {"name": "two"}])), MANAGER);
+    assert_eq!(laid_over["webhooks"], hooks);
+}
+
+#[test]
 fn lists_without_keys_are_compared_item_by_item() {
     let list = |items: &str| json!({"apiVersion": "v1", "kind": "Probe", "list": items.split(' ').collect::<Vec<_>>()});
     let told: Vec<String> = [
