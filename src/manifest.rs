@@ -49,6 +49,12 @@ impl ObjectId {
         self.namespace.as_ref().map_or_else(|| self.to_string(), |namespace| format!("{self} in {namespace}"))
     }
 
+    /// Whether `other` is this object, perhaps in another version of its kind.
+    pub fn is_same_object(&self, other: &Self) -> bool {
+        let parts = |id: &Self| (id.group().to_owned(), id.kind.clone(), id.namespace.clone(), id.name.clone());
+        parts(self) == parts(other)
+    }
+
     /// The API group, `apps`; empty for the core group.
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)

@@ -2,7 +2,7 @@
 
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use kube::api::{GetParams, ListParams, Patch, PatchParams};
+use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::core::Request;
 use serde_json::{Value, json};
 
@@ -51,8 +51,8 @@ impl Cluster {
         }
     }
 
-    /// The metadata of all objects of the kind of `id`, in its namespace if it names one.
-    pub async fn list_metadata(&self, id: &ObjectId) -> Result<Vec<Value>, Error> {
+    /// Reads the metadata of all objects of the kind of `id`, in its namespace if it names one, and gives what `read` makes of each.
+    pub async fn list_metadata<T>(&self, id: &ObjectId, read: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
         let resource = self.resource(id).await?;
         let mut params = ListParams::default().limit(PAGE);
         let mut found = Vec::new();
@@ -62,17 +62,28 @@ impl Cluster {
             if !answer.status.is_success() {
                 return Err(self.refusal(id, &resource, &answer));
             }
-            let mut page: Value = self.parse(&answer)?;
-            let items = page.get_mut("items").map(Value::take);
-            found.extend(
-                items
-                    .and_then(|items| if let Value::Array(items) = items { Some(items) } else { None })
-                    .unwrap_or_default(),
-            );
+            let page: Value = self.parse(&answer)?;
+            found.extend(page.get("items").and_then(Value::as_array).into_iter().flatten().filter_map(&read));
             match page.pointer("/metadata/continue").and_then(Value::as_str).filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(token),
                 None => return Ok(found),
             }
+        }
+    }
+
+    /// Deletes an object, if it still is the one of this uid and version; what depends on it goes in the background. One that is gone is deleted.
+    pub async fn delete(&self, id: &ObjectId, uid: &str, version: &str, dry_run: bool) -> Result<(), Error> {
+        let resource = self.resource(id).await?;
+        let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: Some(version.to_owned()) };
+        let params = DeleteParams { dry_run, ..DeleteParams::background().preconditions(preconditions) };
+        let request = Request::new(resource.collection(id)).delete(&id.name, &params);
+        let answer = self.sender.send(self.build(request)?).await?;
+        if answer.status.is_success() {
+            return Ok(());
+        }
+        match self.refusal(id, &resource, &answer) {
+            Error::Refused(refusal) if matches!(refusal.class, Class::NotFound { .. }) => Ok(()),
+            error => Err(error),
         }
     }
 

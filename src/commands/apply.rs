@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::{Manifest, ObjectId};
 use crate::reconcile::execute::{Execution, Owner};
+use crate::reconcile::orphans::{self, Orphans, Pruned, Wanted};
 use crate::reconcile::outcome::{Action, Outcome};
 use crate::reconcile::policy::{Conflicts, DryRun, ForeignFields, Policy};
 use crate::reconcile::rollout::{self, Waited};
@@ -41,6 +42,9 @@ pub struct ApplyArgs {
     /// Also remove fields that others set and the Config does not mention, as the operator does
     #[arg(long)]
     exact: bool,
+    /// Delete objects that were applied before and are no longer desired, once all others are done
+    #[arg(long)]
+    prune: bool,
     /// Create the namespace if it is not there
     #[arg(long)]
     create_namespace: bool,
@@ -146,12 +150,17 @@ impl Pass<'_> {
         }
         let Some(source) = self.apply_config(args, source, ui).await else { return Ok(self.tally.exit) };
         let owner = self.owner(&source);
-        let manifests = input::render(self.renderer, source, platform, ui)?.manifests;
+        let desired = input::render(self.renderer, source, platform, ui)?;
+        let manifests = desired.manifests;
         let live = read_live(self.cluster, &manifests).await;
         self.apply(&manifests, &live, owner.as_ref(), ui).await;
         if let Some(exit) = self.stop.requested() {
             results::not_done(&self.tally.done, &manifests, ui);
             return Ok(exit);
+        }
+        if args.prune {
+            let uid = owner.as_ref().map(|owner| owner.uid.as_str());
+            self.prune(Wanted { manifests: &manifests, unmanaged: &desired.unmanaged, uid }, ui).await;
         }
         results::summary(self.tally.done.len(), self.tally.failed, self.tally.skipped, ui);
         if args.wait && self.policy.dry_run == DryRun::None && self.tally.exit == Exit::Done {
@@ -205,6 +214,38 @@ impl Pass<'_> {
             source.lifecycle = Lifecycle::of(&object);
         }
         Some(source)
+    }
+
+    /// Deletes what is no longer desired, if all that is desired is done: a new set must not lack what the old one had.
+    async fn prune(&mut self, wanted: Wanted<'_>, ui: &mut Ui) {
+        if self.tally.exit != Exit::Done {
+            return ui.warning("nothing was pruned, since not all objects were applied");
+        }
+        let Orphans { found, unlisted } = orphans::find(self.cluster, wanted).await;
+        for (kind, error) in &unlisted {
+            ui.error(&format!("cannot look for orphans of kind {kind}: {error}"));
+            self.tally.exit = self.tally.exit.worst(hints::exit(error));
+        }
+        let force = self.policy.conflicts != Conflicts::Refuse;
+        for orphan in &found {
+            if self.stop.requested().is_some() {
+                return;
+            }
+            let pruned = orphans::prune(self.cluster, orphan, force, self.policy.dry_run != DryRun::None).await;
+            results::pruned(orphan, &pruned, self.policy.dry_run, ui);
+            self.tally.exit = self.tally.exit.worst(match &pruned {
+                Pruned::Deleted => Exit::Done,
+                Pruned::Kept => Exit::Refused,
+                Pruned::Failed(error) => hints::exit(error),
+            });
+            match pruned {
+                Pruned::Deleted => self.tally.done.push(orphan.id.clone()),
+                Pruned::Kept | Pruned::Failed(_) => self.tally.failed += 1,
+            }
+            if pruned == Pruned::Kept {
+                ui.hint(hints::KEPT_ORPHAN);
+            }
+        }
     }
 
     async fn wait(&self, manifests: &[Manifest], limit: Duration, ui: &Ui) -> Result<Exit, Failure> {

@@ -187,9 +187,8 @@ async fn live_names(to: &Connection, api_version: &str, kind: &str) -> Vec<Strin
     let list = async {
         // Nobody can answer a plugin's questions while a line is being typed.
         let cluster = to.connect(true, config::DEFAULT_NAME, LONGEST_WAIT).await.ok()?;
-        cluster.list_metadata(&id).await.ok()
+        let name = |object: &Value| object.pointer("/metadata/name").and_then(Value::as_str).map(str::to_owned);
+        cluster.list_metadata(&id, name).await.ok()
     };
-    let objects = tokio::time::timeout(LONGEST_WAIT, list).await.ok().flatten().unwrap_or_default();
-    let name = |object: &Value| object.pointer("/metadata/name").and_then(Value::as_str).map(str::to_owned);
-    objects.iter().filter_map(name).collect()
+    tokio::time::timeout(LONGEST_WAIT, list).await.ok().flatten().unwrap_or_default()
 }

@@ -10,8 +10,8 @@ use super::input::{self, File, Input};
 use crate::cluster::{Cluster, count};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::manifest::Manifest;
 use crate::reconcile::IN_FLIGHT;
+use crate::reconcile::orphans::{self, Wanted};
 use crate::reconcile::plan::Planned;
 use crate::reconcile::prepare::Planner;
 use crate::report::diff::{Format, Report};
@@ -88,11 +88,15 @@ pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui
             renderer.config_id()
         ));
     }
-    manifests.extend(input::render(&renderer, source, platform, ui)?.manifests);
-    Ok(compare(args, &cluster, &manifests, ui).await)
+    let uid = source.lifecycle.uid.clone();
+    let desired = input::render(&renderer, source, platform, ui)?;
+    manifests.extend(desired.manifests);
+    let wanted = Wanted { manifests: &manifests, unmanaged: &desired.unmanaged, uid: uid.as_deref() };
+    Ok(compare(args, &cluster, wanted, ui).await)
 }
 
-async fn compare(args: &DiffArgs, cluster: &Cluster, manifests: &[Manifest], ui: &mut Ui) -> Exit {
+async fn compare(args: &DiffArgs, cluster: &Cluster, wanted: Wanted<'_>, ui: &mut Ui) -> Exit {
+    let manifests = wanted.manifests;
     let planner = Planner { cluster, exact: args.exact };
     let mut report = Report::new(args.format(), ui);
     let mut plans = stream::iter(manifests)
@@ -101,19 +105,32 @@ async fn compare(args: &DiffArgs, cluster: &Cluster, manifests: &[Manifest], ui:
         })
         .buffered(IN_FLIGHT);
     let mut exit = Exit::Done;
-    while let Some(planned) = plans.next().await {
-        exit = exit.worst(exit_of(&planned));
-        report.add(&planned);
-        if let Some(hint) = hints::of_planned(&planned) {
-            report.hint(&hint);
+    let compared = async {
+        while let Some(planned) = plans.next().await {
+            exit = exit.worst(exit_of(&planned));
+            report.add(&planned);
+            if let Some(hint) = hints::of_planned(&planned) {
+                report.hint(&hint);
+            }
         }
-    }
+    };
+    let ((), orphans) = tokio::join!(compared, orphans::find(cluster, wanted));
     drop(plans);
+    for orphan in &orphans.found {
+        report.orphan(orphan, args.exact);
+    }
+    if !orphans.found.is_empty() {
+        report.hint(hints::ORPHANS);
+        exit = exit.worst(if args.exact { Exit::Drift } else { Exit::Done });
+    }
     let summary = report.finish(exit.code());
     let foreign = match summary.foreign {
         0 => String::new(),
         number => format!("; {} set by others (--exact counts them)", count(number, "field", "fields")),
     };
+    for (kind, error) in &orphans.unlisted {
+        ui.note(&format!("cannot look for orphans of kind {kind}: {error}"));
+    }
     ui.note(&format!("{}{foreign}", summary.text()));
     exit
 }

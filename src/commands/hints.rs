@@ -8,6 +8,12 @@ use crate::failure::Failure;
 use crate::reconcile::outcome::{Action, Outcome};
 use crate::reconcile::plan::Planned;
 
+/// How orphans are removed.
+pub const ORPHANS: &str = "kubectl bpfman config apply --prune deletes the orphans";
+
+/// How an orphan is removed of which others own fields.
+pub const KEPT_ORPHAN: &str = "kubectl bpfman config apply --prune --force-conflicts deletes it all the same";
+
 /// How to settle a conflict.
 pub const CONFLICT: &str = "take the fields over with apply --force-conflicts, or put the live values into the Config";
 

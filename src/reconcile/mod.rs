@@ -7,6 +7,7 @@ mod blockers;
 mod dependencies;
 pub mod execute;
 pub mod object;
+pub mod orphans;
 pub mod outcome;
 pub mod plan;
 pub mod policy;

@@ -4,6 +4,7 @@ use super::hunks::hunks;
 use super::json;
 use crate::cluster::{Error, count};
 use crate::compare::{Foreign, Released};
+use crate::reconcile::orphans::Orphan;
 use crate::reconcile::plan::{Planned, State};
 use crate::report;
 use crate::ui::{Tone, Ui};
@@ -31,6 +32,7 @@ pub struct Report<'a> {
     format: Format,
     ui: &'a mut Ui,
     items: Vec<serde_json::Value>,
+    orphans: Vec<serde_json::Value>,
     summary: Summary,
 }
 
@@ -47,6 +49,8 @@ pub struct Summary {
     pub hidden: usize,
     /// Fields that others set and that stay.
     pub foreign: usize,
+    /// Objects that are no longer desired.
+    pub orphans: usize,
 }
 
 impl Summary {
@@ -60,11 +64,12 @@ impl Summary {
 
     /// `15 objects: 1 to change, 1 unknown; hidden: 3 fields of server bookkeeping`.
     pub fn text(&self) -> String {
-        let Self { objects, to_change, unknown, hidden, .. } = *self;
+        let Self { objects, to_change, unknown, hidden, orphans, .. } = *self;
         let counted = |number: usize, text: String| if number > 0 { text } else { String::new() };
         [
             format!("{}: {to_change} to change", count(objects, "object", "objects")),
             counted(unknown, format!(", {unknown} unknown")),
+            counted(orphans, format!(", {}", count(orphans, "orphan", "orphans"))),
             counted(hidden, format!("; hidden: {} of server bookkeeping", count(hidden, "field", "fields"))),
         ]
         .concat()
@@ -74,7 +79,7 @@ impl Summary {
 impl<'a> Report<'a> {
     /// Starts a report.
     pub fn new(format: Format, ui: &'a mut Ui) -> Self {
-        Self { format, ui, items: Vec::new(), summary: Summary::default() }
+        Self { format, ui, items: Vec::new(), orphans: Vec::new(), summary: Summary::default() }
     }
 
     /// Prints what there is to say of one object; nothing, when it is as desired and nobody else set anything.
@@ -95,6 +100,27 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Prints an object that is no longer desired; with `counts` it is drift.
+    pub fn orphan(&mut self, orphan: &Orphan, counts: bool) {
+        self.summary.orphans += 1;
+        let name = orphan.id.full_name();
+        let why = report::orphan(orphan);
+        match self.format {
+            Format::Json => self.orphans.push(json::orphan(orphan)),
+            Format::Text => {
+                self.ui.line(&[
+                    (Tone::Strong, &name),
+                    (Tone::Plain, ": "),
+                    (Tone::Strong, "orphan"),
+                    (Tone::Plain, &format!("; {why}")),
+                ]);
+            }
+            Format::Paths => self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, &format!(" (root): orphan; {why}"))]),
+            Format::Name if counts => self.ui.line(&[(Tone::Plain, &orphan.id.to_string())]),
+            Format::Name => {}
+        }
+    }
+
     /// Prints a next step.
     pub fn hint(&self, text: &str) {
         self.ui.hint(text);
@@ -103,7 +129,7 @@ impl<'a> Report<'a> {
     /// Ends the report with `exit_code`: prints the JSON document, and gives the totals.
     pub fn finish(self, exit_code: u8) -> Summary {
         if self.format == Format::Json {
-            self.ui.document(&json::document(&self.items, &self.summary, exit_code));
+            self.ui.document(&json::document(&self.items, &self.orphans, &self.summary, exit_code));
         }
         self.summary
     }

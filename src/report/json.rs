@@ -6,8 +6,10 @@ use super::diff::Summary;
 use crate::cluster::Error;
 use crate::compare::{Change, Foreign};
 use crate::failure::Failure;
+use crate::manifest::ObjectId;
 use crate::ownership::Owner;
 use crate::problem::Problem;
+use crate::reconcile::orphans::Orphan;
 use crate::reconcile::plan::{Planned, State};
 use crate::report;
 
@@ -45,18 +47,26 @@ fn error(error: &anyhow::Error) -> Value {
 }
 
 /// The whole document of `diff`.
-pub(super) fn document(items: &[Value], summary: &Summary, exit_code: u8) -> String {
+pub(super) fn document(items: &[Value], orphans: &[Value], summary: &Summary, exit_code: u8) -> String {
     let Summary { objects, to_change, unknown, foreign, .. } = *summary;
-    let summary = json!({"objects": objects, "toChange": to_change, "unknown": unknown, "foreign": foreign});
-    format!("{:#}\n", json!({ "items": items, "summary": summary, "exitCode": exit_code }))
+    let summary = json!({"objects": objects, "toChange": to_change, "unknown": unknown, "foreign": foreign, "orphans": orphans.len()});
+    format!("{:#}\n", json!({ "items": items, "orphans": orphans, "summary": summary, "exitCode": exit_code }))
+}
+
+/// One object that is no longer desired.
+pub(super) fn orphan(orphan: &Orphan) -> Value {
+    json!({"object": object(&orphan.id), "ownedByConfig": orphan.is_owned, "otherOwners": owners(&orphan.others)})
+}
+
+fn object(id: &ObjectId) -> Value {
+    json!({"apiVersion": id.api_version, "kind": id.kind, "namespace": id.namespace, "name": id.name})
 }
 
 /// One object.
 pub(super) fn item(planned: &Planned) -> Value {
-    let id = &planned.id;
     let comparison = planned.comparison.as_ref();
     json!({
-        "object": {"apiVersion": id.api_version, "kind": id.kind, "namespace": id.namespace, "name": id.name},
+        "object": object(&planned.id),
         "state": state(&planned.state),
         "changes": if is_new(&planned.state) { Vec::new() } else { list(planned.changes()) },
         "conflicts": planned.conflicts.iter().map(|conflict| json!({

@@ -14,6 +14,7 @@ use crate::compare::Change;
 use crate::failure::Failure;
 use crate::ownership::Owner;
 use crate::problem::Problem;
+use crate::reconcile::orphans::Orphan;
 use crate::reconcile::plan::Conflict;
 use crate::ui::Ui;
 
@@ -73,6 +74,14 @@ pub fn owners(list: &[Owner]) -> String {
         return "no field manager".to_owned();
     }
     list.iter().map(owner).collect::<Vec<_>>().join(", ")
+}
+
+/// Why an object is an orphan, and whose fields it has besides ours.
+pub fn orphan(orphan: &Orphan) -> String {
+    let why = if orphan.is_owned { "owned by the Config" } else { "applied by us before" };
+    let others =
+        if orphan.others.is_empty() { String::new() } else { format!("; fields of {}", owners(&orphan.others)) };
+    format!("no longer desired, {why}{others}")
 }
 
 /// A value on one line, shortened where it is long.

@@ -4,6 +4,7 @@ use crate::cluster::{Class, count};
 use crate::compare::Foreign;
 use crate::manifest::{Manifest, ObjectId};
 use crate::path::Step;
+use crate::reconcile::orphans::{Orphan, Pruned};
 use crate::reconcile::outcome::{Action, Outcome};
 use crate::reconcile::policy::DryRun;
 use crate::reconcile::rollout::Progress;
@@ -14,17 +15,38 @@ use crate::ui::{Tone, Ui};
 pub fn outcome(manifest: &Manifest, outcome: &Outcome, dry_run: DryRun, ui: &mut Ui) {
     let id = manifest.id.to_string();
     let (word, tone) = word(&outcome.action);
-    let suffix = match dry_run {
-        DryRun::None => "",
-        DryRun::Client => " (dry run)",
-        DryRun::Server => " (server dry run)",
-    };
+    let suffix = suffix(dry_run);
     let reason = match &outcome.action {
         Action::Skipped(reason) => format!(" ({reason})"),
         _ => String::new(),
     };
     ui.line(&[(Tone::Plain, &id), (Tone::Plain, " "), (tone, word), (Tone::Faint, &reason), (Tone::Faint, suffix)]);
     remarks(manifest, outcome, ui);
+}
+
+fn suffix(dry_run: DryRun) -> &'static str {
+    match dry_run {
+        DryRun::None => "",
+        DryRun::Client => " (dry run)",
+        DryRun::Server => " (server dry run)",
+    }
+}
+
+/// Prints what became of an orphan.
+pub fn pruned(orphan: &Orphan, pruned: &Pruned, dry_run: DryRun, ui: &mut Ui) {
+    let (id, name) = (orphan.id.to_string(), orphan.id.full_name());
+    let (word, tone) = match pruned {
+        Pruned::Deleted => ("pruned", Tone::Caution),
+        Pruned::Kept | Pruned::Failed(_) => ("failed", Tone::Bad),
+    };
+    ui.line(&[(Tone::Plain, &id), (Tone::Plain, " "), (tone, word), (Tone::Faint, suffix(dry_run))]);
+    match pruned {
+        Pruned::Deleted => {}
+        Pruned::Kept => {
+            ui.error(&format!("cannot prune {name}: fields of it are owned by {}", report::owners(&orphan.others)));
+        }
+        Pruned::Failed(error) => ui.error(&format!("cannot prune {name}: {error}")),
+    }
 }
 
 /// Prints what there is to say beyond the result: errors, what was taken over or removed, what stays, the server's warnings.

@@ -40,6 +40,7 @@ mod masking;
 mod mutated;
 mod network;
 mod object_types;
+mod orphans;
 mod others;
 mod output_dir;
 mod overlay;
