@@ -105,9 +105,11 @@ async fn compare(args: &DiffArgs, cluster: &Cluster, wanted: Wanted<'_>, ui: &mu
         })
         .buffered(IN_FLIGHT);
     let mut exit = Exit::Done;
+    let mut approximate = None;
     let compared = async {
         while let Some(planned) = plans.next().await {
             exit = exit.worst(exit_of(&planned));
+            approximate = approximate.take().or_else(|| planned.approximate.clone());
             report.add(&planned);
             if let Some(hint) = hints::of_planned(&planned) {
                 report.hint(&hint);
@@ -116,6 +118,10 @@ async fn compare(args: &DiffArgs, cluster: &Cluster, wanted: Wanted<'_>, ui: &mu
     };
     let ((), orphans) = tokio::join!(compared, orphans::find(cluster, wanted));
     drop(plans);
+    if let Some(error) = approximate {
+        report.approximate(&error);
+    }
+    report.unlisted(&orphans.unlisted);
     for orphan in &orphans.found {
         report.orphan(orphan, args.exact);
     }
@@ -128,9 +134,6 @@ async fn compare(args: &DiffArgs, cluster: &Cluster, wanted: Wanted<'_>, ui: &mu
         0 => String::new(),
         number => format!("; {} set by others (--exact counts them)", count(number, "field", "fields")),
     };
-    for (kind, error) in &orphans.unlisted {
-        ui.note(&format!("cannot look for orphans of kind {kind}: {error}"));
-    }
     ui.note(&format!("{}{foreign}", summary.text()));
     exit
 }

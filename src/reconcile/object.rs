@@ -63,7 +63,13 @@ async fn dry_run(
     if matches!(live, Ok(None)) && is_missing_namespace(manifest, policy) {
         return Outcome::of(Action::Failed(Error::NamespaceMissing(manifest.id.name.clone())));
     }
-    let planned: Planned = planner.plan(manifest, live).await;
+    let mut planned: Planned = planner.plan(manifest, live).await;
+    match planned.approximate.take() {
+        // Only the server itself can say what it would do.
+        Some(error) if policy.dry_run == DryRun::Server => return Outcome::of(Action::Failed(error)),
+        Some(error) => planned.warnings.push(format!("not checked by the server: {error}")),
+        None => {}
+    }
     Outcome::planned(planned, policy)
 }
 

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::blockers;
 use crate::cluster::{Applied, Cause, Error};
 use crate::compare::{self, Change, Comparison, Foreign};
 use crate::manifest::{Manifest, ObjectId};
@@ -35,6 +36,8 @@ pub struct Planned {
     pub foreign: Vec<Foreign>,
     /// The server's warnings, and what of the object's ownership cannot be read.
     pub warnings: Vec<String>,
+    /// Why the server was not asked what an apply would make of it, if so: then the comparison goes by values and ownership alone.
+    pub approximate: Option<Error>,
 }
 
 /// What is to be done about an object.
@@ -167,6 +170,14 @@ impl<'a> Subject<'a> {
         planned
     }
 
+    /// The plan without the server's answer, by values and ownership: what the server fills in or checks is not known.
+    pub fn approximate(&self, error: Error) -> Planned {
+        let object = &self.manifest.object;
+        let target =
+            self.live.map_or_else(|| object.clone(), |live| blockers::target(live, object, &[], self.field_manager));
+        Planned { approximate: Some(error), ..self.compared(&target, &[], &[], Vec::new()) }
+    }
+
     /// The plan for an object that could not be compared.
     pub fn failed(&self, error: Error) -> Planned {
         let (comparison, state) = match (&error, error.immutable_fields()) {
@@ -202,6 +213,7 @@ impl<'a> Subject<'a> {
             foreign: self.added(),
             warnings: managers.unreadable.iter().map(|entry| format!("{entry}; its fields are unknown")).collect(),
             managers,
+            approximate: None,
         }
     }
 

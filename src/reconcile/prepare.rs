@@ -48,6 +48,7 @@ impl<'a> Planner<'a> {
             }
             Ok(_) => match self.preview(&subject).await {
                 Ok(Preview { applied, causes, blockers }) => subject.previewed(applied, &causes, &blockers),
+                Err(error) if error.is_forbidden() || error.is_dry_run_unsupported() => subject.approximate(error),
                 Err(error) => self.recreated(&subject, error).await,
             },
         }

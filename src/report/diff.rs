@@ -33,6 +33,7 @@ pub struct Report<'a> {
     ui: &'a mut Ui,
     items: Vec<serde_json::Value>,
     orphans: Vec<serde_json::Value>,
+    unlisted: Vec<String>,
     summary: Summary,
 }
 
@@ -51,6 +52,8 @@ pub struct Summary {
     pub foreign: usize,
     /// Objects that are no longer desired.
     pub orphans: usize,
+    /// Objects of which the server was not asked what an apply would make of them.
+    pub approximate: usize,
 }
 
 impl Summary {
@@ -60,15 +63,17 @@ impl Summary {
         self.unknown += usize::from(planned.error().is_some());
         self.hidden += planned.comparison.as_ref().map_or(0, |comparison| comparison.hidden.len());
         self.foreign += planned.foreign.len();
+        self.approximate += usize::from(planned.approximate.is_some());
     }
 
     /// `15 objects: 1 to change, 1 unknown; hidden: 3 fields of server bookkeeping`.
     pub fn text(&self) -> String {
-        let Self { objects, to_change, unknown, hidden, orphans, .. } = *self;
+        let Self { objects, to_change, unknown, hidden, orphans, approximate, .. } = *self;
         let counted = |number: usize, text: String| if number > 0 { text } else { String::new() };
         [
             format!("{}: {to_change} to change", count(objects, "object", "objects")),
             counted(unknown, format!(", {unknown} unknown")),
+            counted(approximate, format!(", {approximate} compared approximately")),
             counted(orphans, format!(", {}", count(orphans, "orphan", "orphans"))),
             counted(hidden, format!("; hidden: {} of server bookkeeping", count(hidden, "field", "fields"))),
         ]
@@ -79,7 +84,7 @@ impl Summary {
 impl<'a> Report<'a> {
     /// Starts a report.
     pub fn new(format: Format, ui: &'a mut Ui) -> Self {
-        Self { format, ui, items: Vec::new(), orphans: Vec::new(), summary: Summary::default() }
+        Self { format, ui, items: Vec::new(), orphans: Vec::new(), unlisted: Vec::new(), summary: Summary::default() }
     }
 
     /// Prints what there is to say of one object; nothing, when it is as desired and nobody else set anything.
@@ -121,6 +126,21 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Says once why objects were compared without the server.
+    pub fn approximate(&self, error: &Error) {
+        self.ui.warning(&format!(
+            "compared by values and ownership alone, without defaults and checks of the server: {error}"
+        ));
+    }
+
+    /// Notes the kinds of which it is not known whether there are orphans.
+    pub fn unlisted(&mut self, kinds: &[(String, Error)]) {
+        self.unlisted = kinds.iter().map(|(kind, _)| kind.clone()).collect();
+        if let Some((_, error)) = kinds.first() {
+            self.ui.note(&format!("cannot look for orphans of kind {}: {error}", self.unlisted.join(", ")));
+        }
+    }
+
     /// Prints a next step.
     pub fn hint(&self, text: &str) {
         self.ui.hint(text);
@@ -129,7 +149,7 @@ impl<'a> Report<'a> {
     /// Ends the report with `exit_code`: prints the JSON document, and gives the totals.
     pub fn finish(self, exit_code: u8) -> Summary {
         if self.format == Format::Json {
-            self.ui.document(&json::document(&self.items, &self.orphans, &self.summary, exit_code));
+            self.ui.document(&json::document(&self.items, &self.orphans, &self.unlisted, &self.summary, exit_code));
         }
         self.summary
     }
@@ -218,10 +238,11 @@ impl<'a> Report<'a> {
 fn heading(planned: &Planned) -> String {
     let restarts = planned.comparison.as_ref().is_some_and(|comparison| comparison.restarts_pods);
     let restarts = if restarts { "; applying restarts its pods" } else { "" };
-    let changes = || count(planned.changes().len(), "change", "changes");
+    let approximate = if planned.approximate.is_some() { " (approximate)" } else { "" };
+    let changes = || format!("{}{approximate}", count(planned.changes().len(), "change", "changes"));
     match &planned.state {
         State::InSync => format!("in sync; {} set by others", count(planned.foreign.len(), "field", "fields")),
-        State::Missing => "missing".to_owned(),
+        State::Missing => format!("missing{approximate}"),
         State::Unchecked(error) => format!("missing ({error})"),
         State::Differs => format!("{}{restarts}", changes()),
         State::Blocked => format!("blocked; {}{restarts}", changes()),

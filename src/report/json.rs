@@ -47,10 +47,19 @@ fn error(error: &anyhow::Error) -> Value {
 }
 
 /// The whole document of `diff`.
-pub(super) fn document(items: &[Value], orphans: &[Value], summary: &Summary, exit_code: u8) -> String {
-    let Summary { objects, to_change, unknown, foreign, .. } = *summary;
-    let summary = json!({"objects": objects, "toChange": to_change, "unknown": unknown, "foreign": foreign, "orphans": orphans.len()});
-    format!("{:#}\n", json!({ "items": items, "orphans": orphans, "summary": summary, "exitCode": exit_code }))
+pub(super) fn document(
+    items: &[Value],
+    orphans: &[Value],
+    unlisted: &[String],
+    summary: &Summary,
+    exit_code: u8,
+) -> String {
+    let Summary { objects, to_change, unknown, foreign, approximate, .. } = *summary;
+    let summary = json!({"objects": objects, "toChange": to_change, "unknown": unknown, "foreign": foreign, "orphans": orphans.len(), "approximate": approximate});
+    format!(
+        "{:#}\n",
+        json!({ "items": items, "orphans": orphans, "kindsNotListed": unlisted, "summary": summary, "exitCode": exit_code })
+    )
 }
 
 /// One object that is no longer desired.
@@ -84,6 +93,7 @@ pub(super) fn item(planned: &Planned) -> Value {
         "restartsPods": comparison.is_some_and(|comparison| comparison.restarts_pods),
         "desired": comparison.filter(|_| is_new(&planned.state)).map(|comparison| &comparison.desired),
         "warnings": planned.warnings,
+        "approximate": planned.approximate.is_some(),
         "errors": message(&planned.state),
     })
 }

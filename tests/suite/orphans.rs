@@ -123,5 +123,6 @@ fn what_moved_is_an_orphan_and_what_an_override_leaves_alone_is_none() {
         configmap/bpfman-config pruned
         exit 0
         exit 0
-    "#]].assert_eq(&told.concat());
+    "#]]
+    .assert_eq(&told.concat());
 }

@@ -11,6 +11,78 @@ fn file(cluster: &Cluster, text: &str) -> String {
     path.display().to_string()
 }
 
+/// A role with get and list alone answers what it can: by ownership where that is certain, else by values, and says so once.
+#[test]
+fn who_may_only_read_gets_an_approximate_diff() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    run(&cluster, "apply");
+    cluster.kubectl_ok(&["set", "image", "-n", "ebpf", "daemonset/bpfman-daemon", "bpfman=bpfman:debug"]);
+    cluster.kubectl_ok(&["delete", "csidriver/csi.bpfman.io"]);
+    let reader = cluster.user("reader", "[{apiGroups: ['*'], resources: ['*'], verbs: [get, list]}]");
+    let told = ["diff", "diff -o paths", "apply --dry-run=client", "apply --dry-run=server"]
+        .map(|words| run_as(&reader, words));
+    expect![[r#"
+        csidriver.storage.k8s.io/csi.bpfman.io: missing (approximate)
+        +apiVersion: storage.k8s.io/v1
+        +kind: CSIDriver
+        +metadata:
+        +  name: csi.bpfman.io
+        +  ownerReferences:
+        +  - apiVersion: bpfman.io/v1alpha1
+        +    blockOwnerDeletion: true
+        +    controller: true
+        +    kind: Config
+        +    name: bpfman-config
+        +    uid: UID
+        +spec:
+        +… 8 more lines
+        daemonset.apps/bpfman-daemon in ebpf: 1 change (approximate); applying restarts its pods
+        @@ spec.template.spec.containers[name="bpfman"].image @@
+                     fieldRef:
+                       apiVersion: v1
+                       fieldPath: spec.nodeName
+        -        image: bpfman:debug  # kubectl-set (Update) since TIME
+        +        image: registry.example/daemon:v2
+                 imagePullPolicy: IfNotPresent
+                 name: bpfman
+                 resources: {}
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> warning: compared by values and ownership alone, without defaults and checks of the server: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> 4 objects: 2 to change, 2 compared approximately
+        exit 1
+
+        csidriver.storage.k8s.io/csi.bpfman.io (root): missing (approximate)
+        daemonset.apps/bpfman-daemon in ebpf spec.template.spec.containers[name="bpfman"].image: "bpfman:debug" -> "registry.example/daemon:v2"  # kubectl-set (Update) since TIME
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> warning: compared by values and ownership alone, without defaults and checks of the server: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> 4 objects: 2 to change, 2 compared approximately
+        exit 1
+
+        namespace/ebpf unchanged (dry run)
+        csidriver.storage.k8s.io/csi.bpfman.io created (dry run)
+        configmap/bpfman-config unchanged (dry run)
+        daemonset.apps/bpfman-daemon configured (dry run)
+        2> using context "controlplane", server SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> warning: csidriver.storage.k8s.io/csi.bpfman.io: not checked by the server: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> warning: daemonset.apps/bpfman-daemon: not checked by the server: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        exit 0
+
+        namespace/ebpf unchanged (server dry run)
+        csidriver.storage.k8s.io/csi.bpfman.io failed (server dry run)
+        configmap/bpfman-config unchanged (server dry run)
+        daemonset.apps/bpfman-daemon failed (server dry run)
+        2> using context "controlplane", server SERVER
+        2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> hint: request the permission, or use another identity: --user, --context, --as
+        2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> 2 done, 2 failed, 0 skipped
+        exit 4
+    "#]].assert_eq(&told.join("\n"));
+}
+
 #[test]
 fn who_may_do_little_does_that_and_hears_of_the_rest() {
     let cluster = Cluster::start(Platform::PLAIN);
@@ -38,12 +110,12 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         2> 1 done, 3 failed, 0 skipped
         exit 4
 
-        daemonset.apps/bpfman-daemon in ebpf (root): unknown
+        daemonset.apps/bpfman-daemon in ebpf (root): missing (approximate)
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
-        2> hint: request the permission, or use another identity: --user, --context, --as
-        2> 4 objects: 0 to change, 1 unknown
-        exit 4
+        2> warning: compared by values and ownership alone, without defaults and checks of the server: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> cannot look for orphans of kind CSIDriver, ClusterRole, ClusterRoleBinding, ConfigMap, DaemonSet, Role, RoleBinding, SecurityContextConstraints, Service, ServiceMonitor: forbidden: User "reader" cannot list resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
+        2> 4 objects: 1 to change, 1 compared approximately
+        exit 1
 
         namespace/ebpf unchanged
         csidriver.storage.k8s.io/csi.bpfman.io unchanged

@@ -28,6 +28,8 @@ pub struct Finalizer {
     ours: Option<String>,
     /// What the request in flight does: adds (true) or removes.
     in_flight: Option<bool>,
+    /// The version of the Config that the last request was for; its answer is a later one, which the watch delivers.
+    asked_for: Option<String>,
     backoff: Backoff,
     retry_at: Time,
     /// Whether the loop ends: then only short pauses are worth it.
@@ -59,6 +61,9 @@ impl Finalizer {
             self.told = None;
             return Next::Done;
         }
+        if self.asked_for.is_some() && self.asked_for == config.resource_version {
+            return Next::Wait;
+        }
         if now < self.retry_at {
             return Next::Later(self.retry_at);
         }
@@ -70,6 +75,7 @@ impl Finalizer {
             self.ours.clone_from(&config.uid);
         }
         self.in_flight = Some(desired);
+        self.asked_for.clone_from(&config.resource_version);
         Next::Send(finalizers)
     }
 
@@ -90,6 +96,7 @@ impl Finalizer {
                 Some(Ok(added))
             }
             Err(error) => {
+                self.asked_for = None;
                 if added && !error.is_no_answer() {
                     self.ours = None;
                 }
