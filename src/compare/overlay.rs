@@ -73,7 +73,8 @@ fn items_laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &[Value], 
     let (mut all, own) = (steps(sets), steps(ours.as_slice()));
     // Of some items nobody may own anything: those are told apart by the keys of the others.
     if let Some(names) = sets.iter().find_map(|set| set.key_names()) {
-        all.extend(desired.iter().filter_map(|item| keys_of(item, &names)));
+        let has_all = |item: &&Value| names.iter().all(|name| item.get(*name).is_some());
+        all.extend(desired.iter().filter(has_all).filter_map(|item| keys_of(item, &names)));
     }
     // An item with all its keys first: one that leaves some out takes what is left.
     let position = |item: &Value, exact: bool, taken: &[usize]| {
@@ -91,6 +92,11 @@ fn items_laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &[Value], 
             *found = position(item, exact, &taken);
             taken.extend(*found);
         }
+    }
+    // An item that somebody else wrote as we desire it, with the keys that the server fills in.
+    for (item, found) in desired.iter().zip(&mut positions).filter(|(_, found)| found.is_none()) {
+        *found = live.iter().enumerate().position(|(index, live)| !taken.contains(&index) && includes(live, item));
+        taken.extend(*found);
     }
     // The desired items take the places that they have in the live list, in the order of the desired one.
     let mut slots: Vec<usize> = positions.iter().copied().flatten().collect();
@@ -110,6 +116,11 @@ fn items_laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &[Value], 
         }
     }
     merged
+}
+
+/// Whether a live item has all that the desired one has.
+fn includes(live: &Value, desired: &Value) -> bool {
+    desired.as_object().is_some_and(|fields| fields.iter().all(|(name, value)| live.get(name) == Some(value)))
 }
 
 fn is_keyed(step: &Step) -> bool {

@@ -252,6 +252,21 @@ fn an_item_that_nobody_owns_is_the_one_with_the_same_key() {
     assert_eq!(laid_over["webhooks"], hooks);
 }
 
+/// The server fills the key in; who replaced the whole object owns the item.
+#[test]
+fn an_item_without_its_key_is_the_one_that_has_all_its_values() {
+    let probes = json!([{"zone": "other", "port": 9090}, {"zone": "main", "port": 9090, "path": "/metrics"}]);
+    let item = |zone: &str| format!(r#"k:{{"port":9090,"zone":"{zone}"}}"#);
+    let fields = json!({"f:probes": {item("other"): {".": {}, "f:port": {}}, item("main"): {".": {}, "f:path": {}}}});
+    let entry =
+        json!({"manager": "kubectl-replace", "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": fields});
+    let object = |probes: &Value| json!({"apiVersion": "example.com/v1", "kind": "Probe", "metadata": {"name": "probe"}, "probes": probes});
+    let mut live = object(&probes);
+    live["metadata"]["managedFields"] = json!([entry]);
+    let desired = object(&json!([{"port": 9090, "path": "/metrics"}]));
+    assert_eq!(overlay(&live, &desired, MANAGER)["probes"], probes);
+}
+
 #[test]
 fn lists_without_keys_are_compared_item_by_item() {
     let list = |items: &str| json!({"apiVersion": "v1", "kind": "Probe", "list": items.split(' ').collect::<Vec<_>>()});
