@@ -47,6 +47,10 @@ enum Output {
     Json,
     /// The names of the objects that differ
     Name,
+    /// One line an object
+    Summary,
+    /// A comment for a pull request
+    Markdown,
 }
 
 impl DiffArgs {
@@ -61,6 +65,8 @@ impl DiffArgs {
             Output::Paths => Format::Paths,
             Output::Json => Format::Json,
             Output::Name => Format::Name,
+            Output::Summary => Format::Summary,
+            Output::Markdown => Format::Markdown,
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use super::hunks::hunks;
 use super::json;
+use super::markdown::{self, Section};
 use crate::cluster::{Error, count};
 use crate::compare::{Foreign, Released};
 use crate::reconcile::orphans::Orphan;
 use crate::reconcile::plan::{Planned, State};
 use crate::report;
-use crate::ui::{Tone, Ui};
+use crate::ui::{self, Tone, Ui};
 use crate::yaml::{self, Line};
 
 /// Lines of a missing object that are shown.
@@ -25,6 +26,10 @@ pub enum Format {
     Json,
     /// The names of the objects that differ.
     Name,
+    /// One line an object.
+    Summary,
+    /// A comment for a pull request.
+    Markdown,
 }
 
 /// A diff as it is being printed.
@@ -32,6 +37,7 @@ pub struct Report<'a> {
     format: Format,
     ui: &'a mut Ui,
     items: Vec<serde_json::Value>,
+    sections: Vec<Section>,
     orphans: Vec<serde_json::Value>,
     unlisted: Vec<String>,
     summary: Summary,
@@ -84,7 +90,15 @@ impl Summary {
 impl<'a> Report<'a> {
     /// Starts a report.
     pub fn new(format: Format, ui: &'a mut Ui) -> Self {
-        Self { format, ui, items: Vec::new(), orphans: Vec::new(), unlisted: Vec::new(), summary: Summary::default() }
+        Self {
+            format,
+            ui,
+            items: Vec::new(),
+            sections: Vec::new(),
+            orphans: Vec::new(),
+            unlisted: Vec::new(),
+            summary: Summary::default(),
+        }
     }
 
     /// Prints what there is to say of one object; nothing, when it is as desired and nobody else set anything.
@@ -99,6 +113,20 @@ impl<'a> Report<'a> {
         match self.format {
             Format::Json => self.items.push(json::item(planned)),
             Format::Text => self.text(planned),
+            Format::Markdown => {
+                if !is_unremarkable(planned) {
+                    self.sections.push(Section {
+                        name: planned.id.full_name(),
+                        state: heading(planned),
+                        lines: Vec::new(),
+                    });
+                    self.details(planned);
+                }
+            }
+            Format::Summary => {
+                let name = planned.id.full_name();
+                self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, ": "), (Tone::Plain, &heading(planned))]);
+            }
             Format::Paths => self.paths(planned),
             Format::Name if planned.state == State::InSync => {}
             Format::Name => self.ui.line(&[(Tone::Plain, &planned.id.to_string())]),
@@ -112,7 +140,10 @@ impl<'a> Report<'a> {
         let why = report::orphan(orphan);
         match self.format {
             Format::Json => self.orphans.push(json::orphan(orphan)),
-            Format::Text => {
+            Format::Markdown => {
+                self.sections.push(Section { name, state: format!("orphan; {why}"), lines: Vec::new() });
+            }
+            Format::Text | Format::Summary => {
                 self.ui.line(&[
                     (Tone::Strong, &name),
                     (Tone::Plain, ": "),
@@ -151,25 +182,43 @@ impl<'a> Report<'a> {
         if self.format == Format::Json {
             self.ui.document(&json::document(&self.items, &self.orphans, &self.unlisted, &self.summary, exit_code));
         }
+        if self.format == Format::Markdown {
+            self.ui.document(&markdown::comment(&self.sections, &self.summary));
+        }
         self.summary
     }
 
     fn text(&mut self, planned: &Planned) {
-        if planned.state == State::InSync && planned.foreign.is_empty() {
+        if is_unremarkable(planned) {
             return;
         }
         let name = planned.id.full_name();
         self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, ": "), (Tone::Strong, &heading(planned))]);
+        self.details(planned);
+    }
+
+    /// A line of an object: printed, or kept for the comment.
+    fn line(&mut self, pieces: &[(Tone, &str)]) {
+        match self.sections.last_mut() {
+            Some(section) => {
+                let text: String = pieces.iter().map(|(_, text)| *text).collect();
+                section.lines.push(ui::escape(&text).into_owned());
+            }
+            None => self.ui.line(pieces),
+        }
+    }
+
+    fn details(&mut self, planned: &Planned) {
         match (&planned.state, &planned.comparison) {
             (State::Missing | State::Unchecked(_), Some(comparison)) => {
                 self.new_lines(&yaml::lines(&comparison.desired));
             }
             (State::NeedsRecreate(_), _) => {
                 for change in planned.changes() {
-                    self.ui.line(&[(Tone::Plain, &report::owned_change(change))]);
+                    self.line(&[(Tone::Plain, &report::owned_change(change))]);
                 }
             }
-            (_, Some(comparison)) => hunks(comparison, &planned.managers, self.ui),
+            (_, Some(comparison)) => hunks(comparison, &planned.managers, |pieces| self.line(pieces)),
             (_, None) => {}
         }
         self.remarks(planned);
@@ -180,26 +229,26 @@ impl<'a> Report<'a> {
         for conflict in &planned.conflicts {
             let owners = report::owners(&conflict.owners);
             let text = format!("{} is owned by {owners}", conflict.path);
-            self.ui.line(&[(Tone::Caution, "conflict: "), (Tone::Plain, &text)]);
+            self.line(&[(Tone::Caution, "conflict: "), (Tone::Plain, &text)]);
         }
         for blocker in &planned.blockers {
-            self.ui.line(&[(Tone::Caution, "blocked by: "), (Tone::Plain, &foreign(blocker))]);
+            self.line(&[(Tone::Caution, "blocked by: "), (Tone::Plain, &foreign(blocker))]);
         }
         for released in planned.comparison.iter().flat_map(|comparison| &comparison.released) {
-            self.ui.line(&[(Tone::Caution, "no longer desired: "), (Tone::Plain, &kept(released))]);
+            self.line(&[(Tone::Caution, "no longer desired: "), (Tone::Plain, &kept(released))]);
         }
         for field in &planned.foreign {
-            self.ui.line(&[(Tone::Faint, "foreign: "), (Tone::Faint, &foreign(field))]);
+            self.line(&[(Tone::Faint, "foreign: "), (Tone::Faint, &foreign(field))]);
         }
     }
 
     fn new_lines(&mut self, lines: &[Line]) {
         let most = if lines.len() > MOST_NEW_LINES + 1 { MOST_NEW_LINES } else { lines.len() };
         for line in lines.iter().take(most) {
-            self.ui.line(&[(Tone::Added, "+"), (Tone::Added, &line.text)]);
+            self.line(&[(Tone::Added, "+"), (Tone::Added, &line.text)]);
         }
         if let Some(more) = lines.len().checked_sub(most).filter(|more| *more > 0) {
-            self.ui.line(&[(Tone::Faint, &format!("+… {more} more lines"))]);
+            self.line(&[(Tone::Faint, &format!("+… {more} more lines"))]);
         }
     }
 
@@ -235,12 +284,18 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Whether there is nothing to say of an object.
+fn is_unremarkable(planned: &Planned) -> bool {
+    planned.state == State::InSync && planned.foreign.is_empty()
+}
+
 fn heading(planned: &Planned) -> String {
     let restarts = planned.comparison.as_ref().is_some_and(|comparison| comparison.restarts_pods);
     let restarts = if restarts { "; applying restarts its pods" } else { "" };
     let approximate = if planned.approximate.is_some() { " (approximate)" } else { "" };
     let changes = || format!("{}{approximate}", count(planned.changes().len(), "change", "changes"));
     match &planned.state {
+        State::InSync if planned.foreign.is_empty() => "in sync".to_owned(),
         State::InSync => format!("in sync; {} set by others", count(planned.foreign.len(), "field", "fields")),
         State::Missing => format!("missing{approximate}"),
         State::Unchecked(error) => format!("missing ({error})"),

@@ -7,14 +7,14 @@ use crate::compare::Comparison;
 use crate::ownership::Managers;
 use crate::path::FieldPath;
 use crate::report;
-use crate::ui::{Tone, Ui};
+use crate::ui::Tone;
 use crate::yaml::{self, Line};
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
 /// Prints the changes of an object that is there.
-pub(super) fn hunks(comparison: &Comparison, managers: &Managers, ui: &mut Ui) {
+pub(super) fn hunks(comparison: &Comparison, managers: &Managers, mut print: impl FnMut(&[(Tone, &str)])) {
     let Some(live) = &comparison.live else { return };
     let (old, new) = (yaml::lines(live), yaml::lines(&comparison.desired));
     let texts = |lines: &[Line]| lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>();
@@ -22,13 +22,13 @@ pub(super) fn hunks(comparison: &Comparison, managers: &Managers, ui: &mut Ui) {
     let operations = capture_diff_slices(Algorithm::Myers, &old_texts, &new_texts);
     for group in group_diff_ops(operations, CONTEXT) {
         let path = common_path(&group, (&old, &new), comparison, managers);
-        ui.line(&[(Tone::Place, &format!("@@ {path} @@"))]);
+        print(&[(Tone::Place, &format!("@@ {path} @@"))]);
         let mut named: Option<&FieldPath> = None;
         for change in group.iter().flat_map(|operation| operation.iter_changes(&old_texts, &new_texts)) {
             let text = change.value();
             match change.tag() {
-                ChangeTag::Equal => ui.line(&[(Tone::Plain, " "), (Tone::Plain, &shortened_line(&text))]),
-                ChangeTag::Insert => ui.line(&[(Tone::Added, "+"), (Tone::Added, &text)]),
+                ChangeTag::Equal => print(&[(Tone::Plain, " "), (Tone::Plain, &shortened_line(&text))]),
+                ChangeTag::Insert => print(&[(Tone::Added, "+"), (Tone::Added, &text)]),
                 ChangeTag::Delete => {
                     let path = change.old_index().and_then(|index| old.get(index)).map(|line| &line.path);
                     let owners = path
@@ -36,7 +36,7 @@ pub(super) fn hunks(comparison: &Comparison, managers: &Managers, ui: &mut Ui) {
                         .map(|path| format!("  # {}", report::owners(&managers.owners(live, path))));
                     named = path;
                     let note = owners.unwrap_or_default();
-                    ui.line(&[(Tone::Removed, "-"), (Tone::Removed, &text), (Tone::Faint, &note)]);
+                    print(&[(Tone::Removed, "-"), (Tone::Removed, &text), (Tone::Faint, &note)]);
                 }
             }
         }

@@ -4,6 +4,7 @@ pub mod diff;
 mod hunks;
 pub mod json;
 pub mod log;
+mod markdown;
 pub mod results;
 
 use std::borrow::Cow;

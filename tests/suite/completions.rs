@@ -63,6 +63,8 @@ fn commands_flags_values_and_names_are_completed() {
         paths	One line a field: path, live and desired value, owner
         json	One JSON document
         name	The names of the objects that differ
+        summary	One line an object
+        markdown	A comment for a pull request
         :4
         exit 0
         diff --output=p

@@ -135,6 +135,73 @@ fn a_restart_of_the_pods_is_nobodys_drift() {
     assert!(before.starts_with("2 20"), "{before}");
 }
 
+/// What a cluster holds may hold markup, names of people and fences.
+#[test]
+fn a_pull_request_shows_the_drift_as_a_table_and_folded_diffs() {
+    let cluster = applied(Platform::PLAIN);
+    edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"```</details> @all | <b>"}}"#);
+    cluster.kubectl_ok(&["annotate", "-n", "ebpf", "csidriver/csi.bpfman.io", "team=@blue|<b>"]);
+    let told = ["diff -q -o markdown", "diff -q -o summary"].map(|words| run(&cluster, words));
+    expect![[r#"
+        **4 objects: 1 to change; hidden: 1 field of server bookkeeping**
+
+        | object | state |
+        |---|---|
+        | csidriver.storage.k8s.io/csi.bpfman.io | in sync; 1 field set by others |
+        | configmap/bpfman-config in ebpf | 1 change |
+
+        <details><summary>csidriver.storage.k8s.io/csi.bpfman.io: in sync; 1 field set by others</summary>
+
+        ```diff
+        foreign: metadata.annotations: {"team":"@blue|<b>"}  # kubectl-annotate (Update) since TIME
+        ```
+
+        </details>
+
+        <details><summary>configmap/bpfman-config in ebpf: 1 change</summary>
+
+        ````diff
+        @@ data["bpfman.log.level"] @@
+         apiVersion: v1
+         data:
+           bpfman.agent.log.level: debug
+        -  bpfman.log.level: "```</details> @all | <b>"  # kubectl-edit (Update) since TIME
+        +  bpfman.log.level: bpfman=info
+           bpfman.toml: |
+             [database]
+             max_retries = 35
+        conflict: data["bpfman.log.level"] is owned by kubectl-edit (Update) since TIME
+        ````
+
+        </details>
+        exit 1
+        namespace/ebpf: in sync
+        csidriver.storage.k8s.io/csi.bpfman.io: in sync; 1 field set by others
+        configmap/bpfman-config in ebpf: 1 change
+        daemonset.apps/bpfman-daemon in ebpf: in sync
+        exit 1
+    "#]]
+    .assert_eq(&told.concat());
+}
+
+/// GitHub takes 65,536 characters.
+#[test]
+fn a_comment_is_no_longer_than_a_pull_request_takes() {
+    let cluster = applied(Platform::PLAIN);
+    let folder = cluster.kubeconfig().with_file_name("many");
+    std::fs::create_dir(&folder).expect("a folder");
+    for number in 0..300 {
+        let name = format!("metadata: {{name: many-{number}, namespace: ebpf}}");
+        let text = format!("apiVersion: v1\nkind: ConfigMap\n{name}\ndata: {{text: {}}}\n", "x".repeat(500));
+        std::fs::write(folder.join(format!("many-{number}.yaml")), text).expect("a file");
+    }
+    let comment = run(&cluster, &format!("diff -q -o markdown --templates {}", folder.display()));
+    assert!(comment.chars().count() < 65_536 && comment.ends_with("\nexit 1\n"), "{}", comment.chars().count());
+    let (shown, folded) = (comment.matches("| missing |").count(), comment.matches("<details>").count());
+    let left_out = comment.lines().find(|line| line.contains("did not fit")).expect("a line");
+    assert_eq!((shown, left_out.starts_with(&format!("{} more", 300 - folded))), (300, true), "{left_out}");
+}
+
 /// What the server fills in is no drift; what is ours and looks like it, is (defilantech/LLMKube#1506).
 #[test]
 fn each_security_field_that_is_changed_is_found() {

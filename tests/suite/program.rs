@@ -39,9 +39,15 @@ pub(crate) fn command(kubeconfig: &Path, words: &str) -> Command {
     command
 }
 
-/// Runs the program as `admin` and gives all it said.
+/// Runs the program as `admin` and gives all it said. Whatever the test is about, `diff` may not write.
 pub(crate) fn run(cluster: &Cluster, words: &str) -> String {
-    run_as(cluster.kubeconfig(), words)
+    let mark = requests(cluster, 0).len();
+    let said = run_as(cluster.kubeconfig(), words);
+    if words.starts_with("diff") {
+        let written = writes(cluster, mark);
+        assert!(written.is_empty(), "{words} wrote: {written:?}");
+    }
+    said
 }
 
 /// Runs the program as the user of `kubeconfig` and gives all it said.
