@@ -41,7 +41,7 @@ pub(crate) fn command(kubeconfig: &Path, words: &str) -> Command {
 
 /// Runs the program as `admin` and gives all it said. Whatever the test is about, `diff` may not write.
 pub(crate) fn run(cluster: &Cluster, words: &str) -> String {
-    let mark = requests(cluster, 0).len();
+    let mark = cluster.requests().len();
     let said = run_as(cluster.kubeconfig(), words);
     if words.starts_with("diff") {
         let written = writes(cluster, mark);
