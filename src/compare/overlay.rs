@@ -4,6 +4,8 @@
 //! The desired object is laid over the live one. Fields that we owned and drop stay as they are, and nothing is filled
 //! in or checked: what comes of it has to be shown as approximate. Pure functions.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::align::{guessed_step, keys_of};
@@ -51,6 +53,12 @@ fn laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &Value, desired:
 fn guessed_laid_over(live: &[Value], desired: &[Value]) -> Vec<Value> {
     let steps = |list: &[Value]| list.iter().map(guessed_step).collect::<Option<Vec<Step>>>();
     let (Some(live_steps), Some(desired_steps)) = (steps(live), steps(desired)) else { return desired.to_vec() };
+    if !is_distinct(&live_steps) || !is_distinct(&desired_steps) {
+        // These are not its keys. What is there as desired stays, with the keys that the server filled in.
+        let mut left = live.iter();
+        let as_desired = |item: &Value| left.any(|live| includes(live, item));
+        return if desired.iter().all(as_desired) { live.to_vec() } else { desired.to_vec() };
+    }
     let mut merged = live.to_vec();
     for (item, step) in desired.iter().zip(&desired_steps) {
         match live_steps.iter().position(|live| live == step).and_then(|index| merged.get_mut(index)) {
@@ -116,6 +124,10 @@ fn items_laid_over(sets: &[&FieldSet], ours: Option<&FieldSet>, live: &[Value], 
         }
     }
     merged
+}
+
+fn is_distinct(steps: &[Step]) -> bool {
+    steps.iter().collect::<HashSet<_>>().len() == steps.len()
 }
 
 /// Whether a live item has all that the desired one has.
