@@ -1,15 +1,18 @@
 //! `--output-dir`: one file an object, and a kustomization that has them in the order of applying.
 //!
-//! The names say what is in the files, and stay the same whatever else is rendered. The kustomization of the last time says which files are ours.
+//! The names say what is in the files, and stay the same whatever else is rendered. The kustomization also records the digest of all that was
+//! written: only what is still as it was written is overwritten or removed, so that nothing of anybody else is lost.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
-use serde_json::{Value, json};
+use anyhow::{Context as _, anyhow};
+use serde_json::json;
 
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::manifest::ObjectId;
 use crate::ui::Ui;
 use crate::yaml;
@@ -17,12 +20,17 @@ use crate::yaml;
 /// The file that lists the others, in the order of applying.
 const KUSTOMIZATION: &str = "kustomization.yaml";
 
-/// Its first line, which says that it and what it lists are ours.
-const MARK: &str =
-    "# Written by kubectl bpfman config render. Files that it no longer renders are removed by --prune.\n";
+/// The other names that kubectl knows it by; of two it takes none.
+const OTHER_KUSTOMIZATIONS: [&str; 2] = ["kustomization.yml", "Kustomization"];
 
-/// The lines after it, each with a file of an earlier time that is still there.
-const LEFT_OVER: &str = "# left over: ";
+/// Its first line.
+const MARK: &str = "# Written by kubectl bpfman config render, with these files; what was changed since is never overwritten or removed.\n";
+
+/// The lines after it: digest and name of a file that was written.
+const RECORD: &str = "# sha256:";
+
+/// The ending of a file that is being written.
+const UNFINISHED: &str = "bpfman-config-render";
 
 /// One file.
 pub struct Content {
@@ -31,28 +39,103 @@ pub struct Content {
 }
 
 impl Content {
-    /// The file of an object; the name is that of the object, with what no file system takes replaced.
+    /// The file of an object, named as the object is in messages.
     pub fn new(id: &ObjectId, ending: &str, text: String) -> Self {
-        let parts = [Some(id.kind.to_lowercase()), id.namespace.clone(), Some(id.name.replace(':', "_"))];
+        let group = if id.group().is_empty() { String::new() } else { format!(".{}", id.group()) };
+        let kind = format!("{}{group}", id.kind.to_lowercase());
+        // A name of RBAC may have a colon, which not every file system takes.
+        let parts = [Some(kind), id.namespace.clone(), Some(id.name.replace(':', "_"))];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         Self { name: format!("{}.{ending}", parts.join("-")), text }
     }
 }
 
+/// What was written: the digests of each file, more than one when a run was interrupted.
+type Records = BTreeMap<String, BTreeSet<String>>;
+
 /// Writes `files` and their kustomization into `directory`, which is made if needed. With `prune` it removes what it has written there before and
 /// does not now; else it names the manifests that are left over, since whoever applies the directory applies them too.
-pub fn write(directory: &Path, files: &[Content], prune: bool, ui: &Ui) -> anyhow::Result<()> {
-    let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    if let Some(twice) =
-        files.iter().map(|file| &file.name).find(|name| files.iter().filter(|file| file.name == **name).count() > 1)
-    {
-        bail!("two objects would be written to {twice}; nothing was written");
+///
+/// Nothing is written when two files have one name, or when a file is in the way that was not written here or was changed since.
+pub fn write(directory: &Path, files: &[Content], prune: bool, ui: &Ui) -> Result<(), Failure> {
+    let cannot = |error| Failure::new(Exit::NoAnswer, error);
+    check_names(files)?;
+    let before = records(directory)?;
+    check_unchanged(directory, files, &before)?;
+    write_all(directory, files, before, prune, ui).map_err(cannot)
+}
+
+/// File systems that do not tell upper from lower case count, too.
+fn check_names(files: &[Content]) -> Result<(), Failure> {
+    let mut names = BTreeSet::new();
+    match files.iter().find(|file| !names.insert(file.name.to_lowercase())) {
+        Some(twice) => Err(Failure::new(
+            Exit::Input,
+            anyhow!("two objects would be written to {}; nothing was written", twice.name),
+        )),
+        None => Ok(()),
     }
-    let before = written_before(directory)?;
+}
+
+fn check_unchanged(directory: &Path, files: &[Content], before: &Records) -> Result<(), Failure> {
+    let other =
+        OTHER_KUSTOMIZATIONS.iter().map(|name| directory.join(name)).find(|path| path.symlink_metadata().is_ok());
+    let foreign = |file: &&Content| {
+        let path = directory.join(&file.name);
+        path.symlink_metadata().is_ok() && !is_as_written(&path, before.get(&file.name), Some(&file.text))
+    };
+    let found = other.or_else(|| files.iter().find(foreign).map(|file| directory.join(&file.name)));
+    found.map_or(Ok(()), |path| Err(in_the_way(&path)))
+}
+
+fn in_the_way(path: &Path) -> Failure {
+    let error = anyhow!("{} was not written by render, or was changed since; nothing was written", path.display());
+    Failure::new(Exit::NoAnswer, error).hint("move it away, or choose another directory")
+}
+
+/// Whether a file has one of the digests, or the text that it is to have.
+fn is_as_written(path: &Path, digests: Option<&BTreeSet<String>>, text: Option<&str>) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+    let Ok(found) = fs::read(path) else { return false };
+    let digest = digest(&found);
+    is_file
+        && (digests.is_some_and(|known| known.contains(&digest)) || text.is_some_and(|text| text.as_bytes() == found))
+}
+
+fn write_all(directory: &Path, files: &[Content], before: Records, prune: bool, ui: &Ui) -> anyhow::Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let mut written = Records::new();
+    for file in files {
+        written.entry(file.name.clone()).or_default().insert(digest(file.text.as_bytes()));
+    }
+    // All that is there, and all that will be: whenever this ends, the next run knows each file.
+    let mut both = before.clone();
+    for (name, digests) in &written {
+        both.entry(name.clone()).or_default().extend(digests.iter().cloned());
+    }
+    write_kustomization(directory, files, &both)?;
     for file in files {
         replace(&directory.join(&file.name), &file.text)?;
     }
+    for (name, digests) in before.into_iter().filter(|(name, _)| !names.contains(name.as_str())) {
+        let path = directory.join(&name);
+        let is_as_written = is_as_written(&path, Some(&digests), None);
+        if prune && is_as_written {
+            fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+            ui.note(&format!("removed {}", path.display()));
+        } else if is_as_written {
+            written.insert(name, digests);
+        }
+    }
+    write_kustomization(directory, files, &written)?;
+    for path in left_over(directory, &names)? {
+        ui.warning(&format!("{} was there before, and is none of what was rendered now", path.display()));
+    }
+    Ok(())
+}
+
+fn write_kustomization(directory: &Path, files: &[Content], records: &Records) -> anyhow::Result<()> {
     let resources: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let list = json!({
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
@@ -60,47 +143,56 @@ pub fn write(directory: &Path, files: &[Content], prune: bool, ui: &Ui) -> anyho
         "sortOptions": {"order": "fifo"},
         "resources": resources,
     });
-    let obsolete: Vec<&String> = before.iter().filter(|name| !names.contains(name.as_str())).collect();
-    let kept = obsolete.iter().filter(|name| !prune && directory.join(name).exists());
-    let kept: String = kept.map(|name| format!("{LEFT_OVER}{name}\n")).collect();
-    replace(&directory.join(KUSTOMIZATION), &format!("{MARK}{kept}{}", yaml::to_string(&list)))?;
-    for name in obsolete.iter().filter(|_| prune) {
-        let path = directory.join(name);
-        match fs::remove_file(&path) {
-            Ok(()) => ui.note(&format!("removed {}", path.display())),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error).with_context(|| format!("cannot remove {}", path.display())),
-        }
-    }
-    for path in left_over(directory, &names)? {
-        ui.warning(&format!("{} was there before, and is none of what was rendered now", path.display()));
-    }
-    Ok(())
+    let list = yaml::to_string(&list);
+    let own = format!("{RECORD}{} {KUSTOMIZATION}\n", digest(list.as_bytes()));
+    let record = |(name, digest): (&String, &String)| format!("{RECORD}{digest} {name}\n");
+    let records: String =
+        records.iter().flat_map(|(name, digests)| digests.iter().map(move |digest| record((name, digest)))).collect();
+    replace(&directory.join(KUSTOMIZATION), &format!("{MARK}{own}{records}{list}"))
 }
 
-/// The files that were written the last time; an error if the kustomization there is somebody else's.
-fn written_before(directory: &Path) -> anyhow::Result<Vec<String>> {
+/// What was written the last time; an error if the kustomization there is somebody else's, or has been changed.
+fn records(directory: &Path) -> Result<Records, Failure> {
     let path = directory.join(KUSTOMIZATION);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
-    let Some(text) = text.strip_prefix(MARK) else {
-        bail!("{} was not written by render; choose another directory", path.display());
-    };
-    let list: Value = serde_yaml::from_str(text).with_context(|| format!("cannot read {}", path.display()))?;
-    let names = list.get("resources").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    let names = names.chain(text.lines().filter_map(|line| line.strip_prefix(LEFT_OVER)));
-    // Only files of the directory itself: somebody may have edited the list.
-    Ok(names.filter(|name| Path::new(name).file_name().is_some_and(|file| file == *name)).map(str::to_owned).collect())
+    match fs::read_to_string(&path) {
+        Ok(text) => read_records(&text).ok_or_else(|| in_the_way(&path)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Records::new()),
+        Err(error) => Err(Failure::new(
+            Exit::NoAnswer,
+            anyhow::Error::new(error).context(format!("cannot read {}", path.display())),
+        )),
+    }
+}
+
+fn read_records(text: &str) -> Option<Records> {
+    let mut rest = text.strip_prefix(MARK)?;
+    let mut records = Records::new();
+    while let Some((line, after)) = rest.split_once('\n').filter(|_| rest.starts_with(RECORD)) {
+        let (digest, name) = line.strip_prefix(RECORD)?.split_once(' ')?;
+        // Nothing outside of the directory is ours, whatever the list says.
+        if Path::new(name).file_name().is_some_and(|file| file == name) {
+            records.entry(name.to_owned()).or_default().insert(digest.to_owned());
+        }
+        rest = after;
+    }
+    let own = records.remove(KUSTOMIZATION)?;
+    own.contains(&digest(rest.as_bytes())).then_some(records)
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a file so that it is there whole or as it was.
 fn replace(path: &Path, text: &str) -> anyhow::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let new = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+    let new = path.with_file_name(format!(".{name}.{UNFINISHED}"));
+    // What a run left behind that was killed; a link there must not be followed.
+    let _ = fs::remove_file(&new);
+    let written = fs::File::create_new(&new)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&new, path));
     if written.is_err() {
         // The error that counts is the one above.
         let _ = fs::remove_file(&new);

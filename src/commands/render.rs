@@ -70,8 +70,7 @@ pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mu
     match &args.output_dir {
         Some(directory) => {
             let files = files(args.output, &manifests);
-            output_dir::write(directory, &files, args.prune, ui)
-                .map_err(|error| Failure::new(Exit::NoAnswer, error))?;
+            output_dir::write(directory, &files, args.prune, ui)?;
         }
         None => ui.document(&text(args.output, &manifests)),
     }

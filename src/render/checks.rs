@@ -12,6 +12,7 @@ use crate::path::{FieldPath, Step};
 /// Everything that the API server would reject in `object`.
 pub(super) fn check(id: &ObjectId, object: &Value) -> FieldMessages {
     let mut found = Vec::new();
+    kind(id, &mut found);
     metadata(id, object, &mut found);
     annotations(object, &FieldPath::default(), &mut found);
     if id.kind == "ConfigMap" {
@@ -19,6 +20,23 @@ pub(super) fn check(id: &ObjectId, object: &Value) -> FieldMessages {
     }
     selector(object, &mut found);
     found
+}
+
+/// Both become part of paths: of requests, and of the files of an output directory.
+fn kind(id: &ObjectId, found: &mut FieldMessages) {
+    let root = FieldPath::default();
+    if names::label_error(&id.kind.to_lowercase()).is_some() {
+        let message =
+            format!("is {}, must be a name such as DaemonSet, of letters and digits", names::quoted(&id.kind));
+        found.push((root.field("kind"), message));
+    }
+    let has_group = id.api_version.contains('/');
+    let is_wrong =
+        has_group && names::subdomain_error(id.group()).is_some() || names::label_error(id.version()).is_some();
+    if is_wrong {
+        let message = format!("is {}, must be a version such as v1, or apps/v1", names::quoted(&id.api_version));
+        found.push((root.field("apiVersion"), message));
+    }
 }
 
 fn metadata(id: &ObjectId, object: &Value, found: &mut FieldMessages) {

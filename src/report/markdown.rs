@@ -60,8 +60,8 @@ fn details(section: &Section) -> String {
     let fence = "`".repeat(longest_run(&lines, '`').max(2) + 1);
     format!(
         "\n<details><summary>{}: {}</summary>\n\n{fence}diff\n{lines}\n{fence}\n\n</details>\n",
-        html(&section.name),
-        html(&section.state)
+        cell(&section.name),
+        cell(&section.state)
     )
 }
 
@@ -84,6 +84,7 @@ fn html(text: &str) -> String {
     escaped
 }
 
+/// Text on one line.
 fn cell(text: &str) -> String {
     html(&text.replace('\n', " "))
 }
