@@ -45,19 +45,23 @@ enum Place<'a> {
     Value(&'a Arg, String),
     /// A command or a flag.
     Word,
+    /// Nothing that is known: flags have ended.
+    Nothing,
 }
 
 /// Prints the candidates for the last of the words.
 pub async fn complete(args: &CompleteArgs, root: &Command, ui: &mut Ui) {
     let words: Vec<String> = args.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let Some((last, before)) = words.split_last() else { return };
+    let nothing = String::new();
+    let (last, before) = words.split_last().unwrap_or((&nothing, &[]));
     let (command, place) = place(root, before, last);
-    let typed = |name: &str| value_of(before, name);
+    let typed = |name: &str| value_of(root, before, name);
     let (candidates, directive) = match place {
         Place::Value(arg, prefix) => {
             let (values, directive) = values(arg, typed).await;
             (values.into_iter().map(|(value, about)| (format!("{prefix}{value}"), about)).collect(), directive)
         }
+        Place::Nothing => (Vec::new(), Directive::NoFiles),
         Place::Word => (words_of(root, command, before, last), Directive::NoFiles),
     };
     let mut text = String::new();
@@ -80,6 +84,9 @@ fn place<'a>(root: &'a Command, before: &[String], last: &str) -> (&'a Command, 
         if open.take().is_some() {
             continue;
         }
+        if word == "--" {
+            return (command, Place::Nothing);
+        }
         if word.starts_with('-') {
             open = flag(root, command, word).filter(|arg| takes_next_word(arg) && !word.contains('='));
         } else if let Some(found) = command.find_subcommand(word) {
@@ -88,6 +95,11 @@ fn place<'a>(root: &'a Command, before: &[String], last: &str) -> (&'a Command, 
     }
     if let Some(arg) = open {
         return (command, Place::Value(arg, String::new()));
+    }
+    if let Some(name) = last.get(..2).filter(|_| !last.starts_with("--") && last.len() > 2)
+        && let Some(arg) = flag(root, command, name).filter(|arg| takes_next_word(arg))
+    {
+        return (command, Place::Value(arg, name.to_owned()));
     }
     if let Some((name, _)) = last.split_once('=').filter(|_| last.starts_with('-'))
         && let Some(arg) = flag(root, command, name)
@@ -116,14 +128,16 @@ fn takes_next_word(arg: &Arg) -> bool {
     arg.get_action().takes_values() && !arg.is_require_equals_set()
 }
 
-/// The value that was given to a flag.
-fn value_of(words: &[String], name: &str) -> Option<String> {
-    let long = format!("--{name}");
+/// The value that was given to a global flag, by its long or its short name.
+fn value_of(root: &Command, words: &[String], name: &str) -> Option<String> {
+    let arg = root.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+    let names = [Some(format!("--{name}")), arg.get_short().map(|short| format!("-{short}"))];
     words.iter().enumerate().rev().find_map(|(index, word)| {
-        let rest = word.strip_prefix(&long)?;
+        let (name, rest) = names.iter().flatten().find_map(|name| Some((name, word.strip_prefix(name.as_str())?)))?;
         match rest.strip_prefix('=') {
             Some(value) => Some(value.to_owned()),
-            None => words.get(index + 1).filter(|_| rest.is_empty()).cloned(),
+            None if rest.is_empty() => words.get(index + 1).cloned(),
+            None => Some(rest.to_owned()).filter(|_| !name.starts_with("--")),
         }
     })
 }
@@ -133,7 +147,9 @@ fn words_of(root: &Command, command: &Command, before: &[String], last: &str) ->
     let commands = command.get_subcommands().filter(|command| !command.is_hide_set());
     let commands = commands.map(|command| (command.get_name().to_owned(), about(command.get_about())));
     if !last.starts_with('-') {
-        return commands.collect();
+        // The library adds this command only when it parses.
+        let help = command.has_subcommands().then(|| ("help".to_owned(), "Print help of a command".to_owned()));
+        return commands.chain(help).collect();
     }
     let is_new = |arg: &&Arg| {
         let long = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();

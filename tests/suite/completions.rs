@@ -108,6 +108,58 @@ fn commands_flags_values_and_names_are_completed() {
     .assert_eq(&found.concat());
 }
 
+/// krew installs the program under one of its two names only.
+#[test]
+fn the_helpers_find_the_program_under_either_name() {
+    let (file, folder) = (kubeconfig(), tempfile::tempdir().expect("a folder"));
+    for name in ["kubectl-bpfman-config", "kubectl-bpfman_config"] {
+        let link = folder.path().join(name);
+        std::os::unix::fs::symlink(PROGRAM, &link).expect("a link");
+        for helper in ["kubectl_complete-bpfman-config", "kubectl_complete-bpfman_config"] {
+            let mut helper = Command::new(format!("{COMPLETIONS}/{helper}"));
+            helper
+                .env_clear()
+                .env("KUBECONFIG", &*file)
+                .env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()));
+            assert_eq!(said(helper.args(["diff", "--exa"])), candidates(&file, &["diff", "--exa"]), "{name}");
+        }
+        std::fs::remove_file(link).expect("a link");
+    }
+}
+
+/// The server of `-s` is asked, not the kubeconfig's; what is no flag any more is not completed as one.
+#[test]
+fn short_flags_and_the_end_of_flags_count() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    let nowhere = kubeconfig();
+    let here: [&[&str]; 2] = [&["diff", "--name", ""], &["diff", "-s", "https://127.0.0.1:1", "--name", ""]];
+    let found = here.map(|words| {
+        (0..50).map(|_| candidates(cluster.kubeconfig(), words)).any(|told| told.contains("bpfman-config"))
+    });
+    assert_eq!(found, [true, false]);
+    let lines: [&[&str]; 4] = [&["diff", "-oj"], &["diff", "--", "-"], &["hel"], &[]];
+    expect![[r#"
+        -ojson	One JSON document
+        :4
+        exit 0
+        :4
+        exit 0
+        help	Print help of a command
+        :4
+        exit 0
+        render	Print the objects that the Config becomes
+        diff	Show where the cluster deviates, and who changed it
+        apply	Bring the cluster to what is wanted, by server-side apply
+        watch	Keep the cluster at what is wanted, until stopped
+        completion	Print the completion script of a shell
+        help	Print help of a command
+        :4
+        exit 0
+    "#]]
+    .assert_eq(&lines.map(|words| candidates(&nowhere, words)).concat());
+}
+
 /// Bash splits `--output=json` and the names of contexts into several words.
 #[test]
 fn bash_completes_flags_values_and_names_with_colons() {
