@@ -1,6 +1,6 @@
 //! The deepest values in which two objects differ, each with its readable path and its owners.
 //!
-//! Takes both objects without bookkeeping and the managers of both, gives the changes in the order of the document.
+//! Takes both objects without bookkeeping, the managers of one and the field sets of the other, gives the changes in the order of the document.
 //! Pure functions.
 
 use serde_json::{Map, Value};
@@ -25,11 +25,11 @@ pub struct Change {
 }
 
 /// Finds the changes; gives also `desired` with the empty values that count for nothing written as in `live`.
-pub(super) fn find(
+pub(super) fn find<'a>(
     live: Option<&Value>,
     desired: &Value,
-    owners: &Managers,
-    desired_owners: &Managers,
+    owners: &'a Managers,
+    desired_sets: impl Iterator<Item = &'a FieldSet>,
 ) -> (Vec<Change>, Value) {
     let Some(live) = live else {
         let created =
@@ -37,7 +37,7 @@ pub(super) fn find(
         return (vec![created], desired.clone());
     };
     let mut search = Search { root: live, owners, empties: Empties::of(desired), found: Vec::new() };
-    let sets: Vec<&FieldSet> = owners.sets().chain(desired_owners.sets()).collect();
+    let sets: Vec<&FieldSet> = owners.sets().chain(desired_sets).collect();
     let desired = search.value(&FieldPath::default(), &sets, live, desired);
     (search.found, desired)
 }

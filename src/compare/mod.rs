@@ -10,6 +10,7 @@ mod defaults;
 mod empties;
 mod foreign;
 mod in_sync;
+mod keys;
 mod overlay;
 mod ownerless;
 
@@ -19,10 +20,11 @@ pub use bookkeeping::Hidden;
 pub use changes::Change;
 pub use foreign::{Foreign, foreign};
 pub use in_sync::{Difference, Verdict, What, in_sync, is_terminating};
+pub use keys::{Keyed, may_lack_keys};
 pub use overlay::overlay;
 pub use ownerless::ownerless;
 
-use crate::ownership::{Entry, Managers, Owner, same, value_at};
+use crate::ownership::{Entry, FieldSet, Managers, Owner, same, value_at};
 use crate::path::FieldPath;
 
 /// The live object beside the desired one.
@@ -62,6 +64,16 @@ impl Comparison {
 
 /// Compares `live` with `desired`, the result of a dry run of an apply by `field_manager`.
 pub fn compare(live: Option<&Value>, desired: &Value, field_manager: &str) -> Comparison {
+    compare_keyed(live, desired, None, field_manager)
+}
+
+/// The same, where `keys` tells which lists have keys besides what the managers of both objects tell.
+pub fn compare_keyed(
+    live: Option<&Value>,
+    desired: &Value,
+    keys: Option<&FieldSet>,
+    field_manager: &str,
+) -> Comparison {
     let owners = live.map(Managers::of).unwrap_or_default();
     let desired_owners = Managers::of(desired);
     let ours = owners.applied_by(field_manager);
@@ -70,7 +82,7 @@ pub fn compare(live: Option<&Value>, desired: &Value, field_manager: &str) -> Co
     let records_ownership = recorded(ours) != recorded(ours_after);
 
     let (live, desired, hidden) = bookkeeping::take_out(live, desired, ours_after.map(|entry| &entry.fields));
-    let (changes, desired) = changes::find(live.as_ref(), &desired, &owners, &desired_owners);
+    let (changes, desired) = changes::find(live.as_ref(), &desired, &owners, desired_owners.sets().chain(keys));
     let restarts_pods = live.is_some() && has_pods(&desired) && changes.iter().any(|change| in_template(&change.path));
     Comparison { live, desired, changes, hidden, released, records_ownership, restarts_pods }
 }
@@ -98,7 +110,7 @@ fn is_like_quantity(value: &Value) -> bool {
         || value.as_str().is_some_and(|text| text.len() < 32 && text.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn recorded(entry: Option<&Entry>) -> Option<(&str, &crate::ownership::FieldSet)> {
+fn recorded(entry: Option<&Entry>) -> Option<(&str, &FieldSet)> {
     entry.map(|entry| (entry.api_version.as_str(), &entry.fields))
 }
 

@@ -16,9 +16,10 @@ use crate::path::Step;
 /// else as a whole.
 ///
 /// A key that a desired item leaves out was filled in by the server: such an item is the one that `field_manager` owns, or a new one.
-pub fn overlay(live: &Value, desired: &Value, field_manager: &str) -> Value {
+/// Where `recorded` is given, the items of `desired` have all their keys, and it tells which those are.
+pub fn overlay(live: &Value, desired: &Value, recorded: Option<&FieldSet>, field_manager: &str) -> Value {
     let managers = Managers::of(live);
-    let sets: Vec<&FieldSet> = managers.sets().collect();
+    let sets: Vec<&FieldSet> = managers.sets().chain(recorded).collect();
     let ours = managers.applied_by(field_manager).map(|entry| &entry.fields);
     laid_over(&sets, ours, live, desired)
 }

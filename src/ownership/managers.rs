@@ -96,6 +96,13 @@ impl Managers {
         entries.next().filter(|_| entries.next().is_none())
     }
 
+    /// Who else has written the object last, and not before `manager` applied it: whoever removed a field owns nothing of it any more.
+    pub fn last_other_writer(&self, manager: &str) -> Option<&Owner> {
+        let applied = self.entries.iter().find(|entry| is_apply_of(entry, manager))?;
+        let others = self.entries.iter().filter(|entry| *entry != applied && entry.owner.subresource.is_none());
+        others.map(|entry| &entry.owner).next_back().filter(|owner| owner.time >= applied.owner.time)
+    }
+
     /// Who owns the value at `path` or anything in it, the latest last.
     ///
     /// Whoever owns a value that counts as one owns what is in it. Whether an owned value counts as one is seen from

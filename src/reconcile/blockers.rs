@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::Error;
-use crate::compare;
+use crate::compare::{self, Keyed};
 use crate::ownership::{self, Managers};
 use crate::path::{FieldPath, Step};
 
@@ -82,13 +82,21 @@ pub fn keys_of_map(live: &Value, path: &FieldPath) -> Vec<FieldPath> {
     keys.into_iter().flatten().map(|(name, _)| path.field(name)).collect()
 }
 
-/// What `live` becomes when the fields at `removed` go and those of `desired` are put in; what we own and no longer desire goes too.
-pub fn target(live: &Value, desired: &Value, removed: &[FieldPath], field_manager: &str) -> Value {
+/// What `live` becomes when the fields at `removed` go and those of `desired` are put in, with all their keys where these are known; what we
+/// own and no longer desire goes too.
+pub fn target(
+    live: &Value,
+    desired: &Value,
+    keyed: Option<&Keyed>,
+    removed: &[FieldPath],
+    field_manager: &str,
+) -> Value {
     let mut object = live.clone();
     for path in removed.iter().chain(&no_longer_desired(live, desired, field_manager)) {
         ownership::remove(&mut object, path);
     }
-    compare::overlay(&object, desired, field_manager)
+    let (desired, recorded) = keyed.map_or((desired, None), |keyed| (&keyed.object, Some(&keyed.fields)));
+    compare::overlay(&object, desired, recorded, field_manager)
 }
 
 /// Our fields that the manifest has dropped and nobody else owns.

@@ -13,6 +13,7 @@ pub mod plan;
 pub mod policy;
 pub mod prepare;
 pub mod rollout;
+mod subject;
 pub mod watch;
 
 use std::collections::BTreeMap;

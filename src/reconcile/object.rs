@@ -6,12 +6,13 @@
 use serde_json::Value;
 
 use super::outcome::{Action, Outcome};
-use super::plan::{self, Conflict, Subject};
+use super::plan::{self, Conflict};
 use super::policy::{Conflicts, DryRun, ForeignFields, Policy};
 use super::prepare::{self, Planner, Preview};
+use super::subject::Subject;
 use super::{blockers, plan::Planned};
 use crate::cluster::{Applied, ApplyParams, Cause, Cluster, Error};
-use crate::compare::{self, Difference, Foreign, Verdict, What};
+use crate::compare::{self, Difference, Foreign, Keyed, Verdict, What};
 use crate::manifest::Manifest;
 use crate::ownership;
 use crate::path::FieldPath;
@@ -190,7 +191,8 @@ impl<'a> Task<'a> {
 
     /// Goes on with what needs force, if the policy and what was seen before allow it.
     async fn with_force(&mut self, live: &Value, subject: &Subject<'_>, preview: Preview) -> Outcome {
-        let Preview { applied, causes, blockers } = preview;
+        let Preview { applied, causes, blockers, keyed } = preview;
+        let subject = Subject { keyed, ..subject.clone() };
         let planned = subject.previewed(applied, &causes, &blockers);
         if planned.changes().is_empty() && planned.blockers.is_empty() {
             // As desired; whoever else owns it wrote it another way that means the same.
@@ -209,7 +211,7 @@ impl<'a> Task<'a> {
         let written = if blockers.is_empty() {
             self.send(&pinned(&self.manifest.object, live, true), true).await
         } else {
-            self.rewrite(live, &blockers).await
+            self.rewrite(live, subject.keyed.as_ref(), &blockers).await
         };
         match written {
             Ok(applied) => {
@@ -233,7 +235,7 @@ impl<'a> Task<'a> {
             return Outcome::planned(planned, self.policy);
         }
         let paths: Vec<FieldPath> = foreign.iter().map(|field| field.path.clone()).collect();
-        match self.rewrite(live, &paths).await {
+        match self.rewrite(live, None, &paths).await {
             Ok(applied) => {
                 let removed = foreign.to_vec();
                 Outcome { conflicts: planned.conflicts, blockers: removed, ..self.updated(live, applied) }
@@ -243,11 +245,11 @@ impl<'a> Task<'a> {
     }
 
     /// Writes the object without the fields at `removed` and with ours in one request, then records ownership as an apply does.
-    async fn rewrite(&self, live: &Value, removed: &[FieldPath]) -> Result<Applied, Error> {
+    async fn rewrite(&self, live: &Value, keyed: Option<&Keyed>, removed: &[FieldPath]) -> Result<Applied, Error> {
         let Manifest { id, object, .. } = self.manifest;
         let cluster = self.planner.cluster;
         let manager = cluster.field_manager();
-        let target = blockers::target(live, object, removed, manager);
+        let target = blockers::target(live, object, keyed, removed, manager);
         let patched = cluster.json_patch(id, &blockers::patch(live, &target), false).await;
         let stale = |error: Error| {
             if blockers::is_failed_test(&error) { Error::stale("the object has been modified") } else { error }

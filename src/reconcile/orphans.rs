@@ -87,7 +87,8 @@ pub async fn find(cluster: &Cluster, wanted: Wanted<'_>) -> Orphans {
     orphans
 }
 
-fn kinds(manifests: &[Manifest]) -> BTreeSet<ObjectId> {
+/// The kinds that are looked through: those that the built-in templates make, and those of `manifests`.
+pub(super) fn kinds(manifests: &[Manifest]) -> BTreeSet<ObjectId> {
     let made = KINDS.map(|(api_version, kind)| (api_version.to_owned(), kind.to_owned()));
     let desired = manifests.iter().map(|manifest| (manifest.id.api_version.clone(), manifest.id.kind.clone()));
     made.into_iter()

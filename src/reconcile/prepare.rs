@@ -5,12 +5,16 @@
 use serde_json::Value;
 
 use super::blockers;
-use super::plan::{Planned, Subject};
+use super::plan::Planned;
+use super::subject::Subject;
 use crate::cluster::{Applied, ApplyParams, Cause, Cluster, Error};
-use crate::compare::{self, Foreign, Verdict};
-use crate::manifest::Manifest;
+use crate::compare::{self, Foreign, Keyed, Verdict};
+use crate::manifest::{Manifest, ObjectId};
 use crate::ownership;
 use crate::path::FieldPath;
+
+/// Under this name nothing exists: a dry run under it tells what the server makes of an object that is new.
+const UNUSED_NAME: &str = "bpfman-config-dry-run";
 
 /// Plans for single objects of one cluster.
 #[derive(Clone, Copy)]
@@ -28,11 +32,13 @@ pub(super) struct Preview {
     pub(super) causes: Vec<Cause>,
     /// What must be removed first.
     pub(super) blockers: Vec<FieldPath>,
+    /// The keys that the server fills in, where it was asked for them.
+    pub(super) keyed: Option<Keyed>,
 }
 
 impl Preview {
     fn taken(applied: Applied) -> Self {
-        Self { applied, causes: Vec::new(), blockers: Vec::new() }
+        Self { applied, causes: Vec::new(), blockers: Vec::new(), keyed: None }
     }
 }
 
@@ -47,7 +53,9 @@ impl<'a> Planner<'a> {
                 subject.in_sync()
             }
             Ok(_) => match self.preview(&subject).await {
-                Ok(Preview { applied, causes, blockers }) => subject.previewed(applied, &causes, &blockers),
+                Ok(Preview { applied, causes, blockers, keyed }) => {
+                    Subject { keyed, ..subject }.previewed(applied, &causes, &blockers)
+                }
                 Err(error) if error.is_forbidden() || error.is_dry_run_unsupported() => subject.approximate(error),
                 Err(error) => self.recreated(&subject, error).await,
             },
@@ -122,6 +130,7 @@ impl<'a> Planner<'a> {
         let (Some(live), Some(refused)) = (subject.live, blockers::refused_fields(&refusal)) else {
             return Err(refusal);
         };
+        let subject = &Subject { keyed: self.keyed(subject, live).await, ..subject.clone() };
         let foreign: Vec<FieldPath> = subject.foreign.iter().map(|field| field.path.clone()).collect();
         let near = blockers::nearest(&refused, &foreign);
         let ownerless = Subject::ownerless(subject.manifest, subject.live).into_iter().map(|field| field.path);
@@ -131,12 +140,28 @@ impl<'a> Planner<'a> {
                 continue;
             }
             match self.without(subject, live, &guess).await {
-                Ok(applied) => return Ok(self.fewest(subject, live, guess, applied).await),
+                Ok(applied) => {
+                    let preview = self.fewest(subject, live, guess, applied).await;
+                    return Ok(Preview { keyed: subject.keyed.clone(), ..preview });
+                }
                 Err(error) if blockers::refused_fields(&error).is_some() => {}
                 Err(error) => return Err(error),
             }
         }
         Err(refusal)
+    }
+
+    /// Asks the server what it makes of the manifest where there is nothing yet, if the keys of some list item are not certain without.
+    async fn keyed(self, subject: &Subject<'_>, live: &Value) -> Option<Keyed> {
+        let desired = &subject.manifest.object;
+        if !compare::may_lack_keys(live, desired) {
+            return None;
+        }
+        let id = ObjectId { name: UNUSED_NAME.to_owned(), ..subject.manifest.id.clone() };
+        let mut object = desired.clone();
+        *object.pointer_mut("/metadata/name")? = UNUSED_NAME.into();
+        let created = self.cluster.apply(&id, &object, ApplyParams { dry_run: true, force: true }).await.ok()?;
+        Keyed::of(desired, &created.object, subject.field_manager)
     }
 
     /// Keeps of `blockers` only what the server does not take beside our fields: of a map that others filled, single keys.
@@ -182,7 +207,7 @@ impl<'a> Planner<'a> {
 
     async fn without(self, subject: &Subject<'_>, live: &Value, removed: &[FieldPath]) -> Result<Applied, Error> {
         let Manifest { id, object, .. } = subject.manifest;
-        let target = blockers::target(live, object, removed, subject.field_manager);
+        let target = blockers::target(live, object, subject.keyed.as_ref(), removed, subject.field_manager);
         self.cluster.json_patch(id, &blockers::patch(live, &target), true).await
     }
 }

@@ -4,6 +4,7 @@
 //! (<https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/#watching-the-rolling-update-status>).
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -43,6 +44,16 @@ impl Progress {
     /// Whether every node runs the newest pod.
     pub fn done(&self) -> bool {
         self.observed && self.updated >= self.desired && self.available >= self.desired
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { desired, updated, available, observed } = self;
+        if !observed {
+            return f.write_str("its controller has not seen it yet");
+        }
+        write!(f, "{updated} of {desired} nodes updated, {available} available")
     }
 }
 

@@ -29,7 +29,7 @@ use serde_json::Value;
 pub use self::event::{Deviation, Event};
 pub use self::run::{Reconnect, Source, Surroundings, run};
 pub use self::state::State;
-pub use self::until::Until;
+pub use self::until::{Lacking, Until};
 pub use crate::cluster::Observation;
 use crate::cluster::{Error, Served};
 use crate::exit::Exit;

@@ -4,7 +4,7 @@ use super::hunks::hunks;
 use super::json;
 use super::markdown::{self, Section};
 use crate::cluster::{Error, count};
-use crate::compare::{Foreign, Released};
+use crate::compare::{Change, Foreign, Released};
 use crate::reconcile::orphans::Orphan;
 use crate::reconcile::plan::{Planned, State};
 use crate::report;
@@ -50,7 +50,11 @@ pub struct Summary {
     pub objects: usize,
     /// Those that an apply would create or change.
     pub to_change: usize,
-    /// Those of which it is unknown, or that must be recreated.
+    /// Those that only deleting and creating them again would bring to what is desired.
+    pub to_recreate: usize,
+    /// Those that are being deleted.
+    pub terminating: usize,
+    /// Those of which it is unknown.
     pub unknown: usize,
     /// Fields of server bookkeeping that differ and do not count.
     pub hidden: usize,
@@ -66,7 +70,12 @@ impl Summary {
     fn add(&mut self, planned: &Planned) {
         self.objects += 1;
         self.to_change += usize::from(planned.deviates());
-        self.unknown += usize::from(planned.error().is_some());
+        match &planned.state {
+            State::NeedsRecreate(_) => self.to_recreate += 1,
+            State::Unknown(Error::Terminating | Error::NamespaceTerminating(_)) => self.terminating += 1,
+            State::Unknown(_) => self.unknown += 1,
+            State::InSync | State::Missing | State::Unchecked(_) | State::Differs | State::Blocked => {}
+        }
         self.hidden += planned.comparison.as_ref().map_or(0, |comparison| comparison.hidden.len());
         self.foreign += planned.foreign.len();
         self.approximate += usize::from(planned.approximate.is_some());
@@ -74,10 +83,12 @@ impl Summary {
 
     /// `15 objects: 1 to change, 1 unknown; hidden: 3 fields of server bookkeeping`.
     pub fn text(&self) -> String {
-        let Self { objects, to_change, unknown, hidden, orphans, approximate, .. } = *self;
+        let Self { objects, to_change, to_recreate, terminating, unknown, hidden, orphans, approximate, .. } = *self;
         let counted = |number: usize, text: String| if number > 0 { text } else { String::new() };
         [
             format!("{}: {to_change} to change", count(objects, "object", "objects")),
+            counted(to_recreate, format!(", {to_recreate} to recreate")),
+            counted(terminating, format!(", {terminating} being deleted")),
             counted(unknown, format!(", {unknown} unknown")),
             counted(approximate, format!(", {approximate} compared approximately")),
             counted(orphans, format!(", {}", count(orphans, "orphan", "orphans"))),
@@ -215,7 +226,7 @@ impl<'a> Report<'a> {
             }
             (State::NeedsRecreate(_), _) => {
                 for change in planned.changes() {
-                    self.line(&[(Tone::Plain, &report::owned_change(change))]);
+                    self.line(&[(Tone::Plain, &report::owned_change(change, planned.last_other_writer.as_ref()))]);
                 }
             }
             (_, Some(comparison)) => hunks(comparison, &planned.managers, |pieces| self.line(pieces)),
@@ -224,8 +235,14 @@ impl<'a> Report<'a> {
         self.remarks(planned);
     }
 
-    /// What the diff itself does not show: conflicts, blockers, what stays.
+    /// What the diff itself does not show: who may have removed what is absent, conflicts, blockers, what stays.
     fn remarks(&mut self, planned: &Planned) {
+        let is_absent = |change: &Change| change.live.is_none();
+        let absent = planned.error().is_none() && planned.changes().iter().any(is_absent);
+        if let Some(writer) = planned.last_other_writer.as_ref().filter(|_| absent) {
+            let text = format!("the last other writer of the object is {}", report::owner(writer));
+            self.line(&[(Tone::Faint, "absent fields: "), (Tone::Faint, &text)]);
+        }
         for conflict in &planned.conflicts {
             let owners = report::owners(&conflict.owners);
             let text = format!("{} is owned by {owners}", conflict.path);
@@ -254,19 +271,20 @@ impl<'a> Report<'a> {
 
     fn paths(&mut self, planned: &Planned) {
         let name = planned.id.full_name();
+        let owned_change = |change| report::owned_change(change, planned.last_other_writer.as_ref());
         let mut line = |text: String| self.ui.line(&[(Tone::Strong, &name), (Tone::Plain, " "), (Tone::Plain, &text)]);
         match &planned.state {
             State::Missing | State::Unchecked(_) | State::Unknown(_) => line(format!("(root): {}", heading(planned))),
             State::NeedsRecreate(_) => {
                 for change in planned.changes() {
-                    line(format!("{}; needs recreate", report::owned_change(change)));
+                    line(format!("{}; needs recreate", owned_change(change)));
                 }
             }
             State::InSync | State::Differs | State::Blocked => {
                 for change in planned.changes() {
                     let is_blocker = planned.blockers.iter().any(|blocker| blocker.path == change.path);
                     let blocks = if is_blocker { "; blocks the desired fields" } else { "" };
-                    line(format!("{}{blocks}", report::owned_change(change)));
+                    line(format!("{}{blocks}", owned_change(change)));
                 }
             }
         }

@@ -54,8 +54,17 @@ pub(super) fn document(
     summary: &Summary,
     exit_code: u8,
 ) -> String {
-    let Summary { objects, to_change, unknown, foreign, approximate, .. } = *summary;
-    let summary = json!({"objects": objects, "toChange": to_change, "unknown": unknown, "foreign": foreign, "orphans": orphans.len(), "approximate": approximate});
+    let Summary { objects, to_change, to_recreate, terminating, unknown, foreign, approximate, .. } = *summary;
+    let summary = json!({
+        "objects": objects,
+        "toChange": to_change,
+        "toRecreate": to_recreate,
+        "terminating": terminating,
+        "unknown": unknown,
+        "foreign": foreign,
+        "orphans": orphans.len(),
+        "approximate": approximate,
+    });
     format!(
         "{:#}\n",
         json!({ "items": items, "orphans": orphans, "kindsNotListed": unlisted, "summary": summary, "exitCode": exit_code })
@@ -67,7 +76,8 @@ pub(super) fn orphan(orphan: &Orphan) -> Value {
     json!({"object": object(&orphan.id), "ownedByConfig": orphan.is_owned, "otherOwners": owners(&orphan.others)})
 }
 
-fn object(id: &ObjectId) -> Value {
+/// The identity of an object.
+pub(super) fn object(id: &ObjectId) -> Value {
     json!({"apiVersion": id.api_version, "kind": id.kind, "namespace": id.namespace, "name": id.name})
 }
 
@@ -92,6 +102,7 @@ pub(super) fn item(planned: &Planned) -> Value {
         })).collect::<Vec<_>>(),
         "restartsPods": comparison.is_some_and(|comparison| comparison.restarts_pods),
         "desired": comparison.filter(|_| is_new(&planned.state)).map(|comparison| &comparison.desired),
+        "lastOtherWriter": planned.last_other_writer.as_ref().map(owner),
         "warnings": planned.warnings,
         "approximate": planned.approximate.is_some(),
         "errors": message(&planned.state),
@@ -141,14 +152,15 @@ fn list(changes: &[Change]) -> Vec<Value> {
     changes.iter().map(change).collect()
 }
 
-fn owners(owners: &[Owner]) -> Vec<Value> {
-    let owner = |owner: &Owner| {
-        json!({
-            "manager": owner.manager,
-            "operation": owner.operation.to_string(),
-            "subresource": owner.subresource,
-            "time": owner.time,
-        })
-    };
+pub(super) fn owners(owners: &[Owner]) -> Vec<Value> {
     owners.iter().map(owner).collect()
+}
+
+pub(super) fn owner(owner: &Owner) -> Value {
+    json!({
+        "manager": owner.manager,
+        "operation": owner.operation.to_string(),
+        "subresource": owner.subresource,
+        "time": owner.time,
+    })
 }

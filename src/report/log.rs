@@ -10,7 +10,7 @@ use crate::compare::{Difference, What};
 use crate::failure::Failure;
 use crate::manifest::ObjectId;
 use crate::mask;
-use crate::ownership::{Managers, value_at};
+use crate::ownership::{Managers, Owner, value_at};
 use crate::reconcile::outcome::{Action, Outcome};
 use crate::reconcile::watch::fights::ROUNDS;
 use crate::reconcile::watch::finalizer::FINALIZER;
@@ -61,7 +61,7 @@ pub const KINDS: [(&str, &str); 26] = [
 /// A line of the log.
 struct Line {
     kind: &'static str,
-    object: Option<String>,
+    object: Option<ObjectId>,
     text: String,
     /// What the JSON form has beyond the text.
     fields: Map<String, Value>,
@@ -73,7 +73,7 @@ impl Line {
     }
 
     fn of(mut self, id: &ObjectId) -> Self {
-        self.object = Some(id.full_name());
+        self.object = Some(id.clone());
         self
     }
 
@@ -101,7 +101,7 @@ pub fn event(event: &Event, now: Timestamp, format: Format, verbose: bool, ui: &
         match format {
             Format::Text => {
                 let time = now.strftime("%H:%M:%SZ ").to_string();
-                let name = line.object.as_ref().map(|object| format!("{object}: ")).unwrap_or_default();
+                let name = line.object.as_ref().map(|id| format!("{}: ", id.full_name())).unwrap_or_default();
                 ui.line(&[(Tone::Faint, &time), (Tone::Strong, &name), (line.tone(), &line.text)]);
             }
             Format::Json => ui.document(&format!("{}\n", json_line(line, now))),
@@ -116,7 +116,7 @@ pub fn event(event: &Event, now: Timestamp, format: Format, verbose: bool, ui: &
 
 fn json_line(line: Line, now: Timestamp) -> Value {
     let time = now.strftime("%FT%TZ").to_string();
-    let mut value = json!({"time": time, "event": line.kind, "object": line.object, "message": line.text});
+    let mut value = json!({"time": time, "event": line.kind, "object": line.object.as_ref().map(report::json::object), "message": line.text});
     if let Some(fields) = value.as_object_mut() {
         fields.extend(line.fields);
     }
@@ -169,8 +169,10 @@ fn lines(event: &Event) -> Vec<Line> {
         Event::OutageEnded(time) => {
             Line::new("outage", format!("the server answers again, after {} s", time.as_secs()))
         }
-        Event::TimedOut(Some(id)) => Line::new("timeout", "the condition was not met in time").of(id),
-        Event::TimedOut(None) => Line::new("timeout", "the condition was not met in time"),
+        Event::TimedOut { until, id, lacking } => {
+            let line = Line::new("timeout", format!("timed out waiting for {until}: {lacking}"));
+            id.iter().fold(line, Line::of)
+        }
         Event::Step(text) => Line::new("step", text),
         event => finalizer(event),
     };
@@ -215,7 +217,7 @@ fn applied(id: &ObjectId, outcome: &Outcome) -> Vec<Line> {
 
 fn deviations(deviation: &Deviation) -> Vec<Line> {
     let line = |shown: Shown| {
-        let text = format!("{}  # {}", shown.change, shown.owners);
+        let text = format!("{}  # {}", shown.change, shown.who());
         shown.fields(Line::new("drift", text).of(&deviation.manifest.id))
     };
     shown(deviation).into_iter().map(line).collect()
@@ -241,7 +243,8 @@ fn fight(id: &ObjectId, deviation: Option<&Deviation>, seconds: u64) -> Line {
             let (desired, live) = (report::value(shown.desired.as_ref()), report::value(shown.live.as_ref()));
             let text = format!(
                 "{} was set to {desired} {ROUNDS} times and set back to {live} by {} {rest}",
-                shown.path, shown.owners
+                shown.path,
+                shown.who()
             );
             shown.fields(line(text))
         }
@@ -255,12 +258,25 @@ struct Shown {
     change: String,
     live: Option<Value>,
     desired: Option<Value>,
-    owners: String,
+    owners: Vec<Owner>,
+    last_other_writer: Option<Owner>,
 }
 
 impl Shown {
+    /// Whose the live value is, or who may have removed it.
+    fn who(&self) -> String {
+        match (&self.live, &self.last_other_writer) {
+            (None, Some(writer)) => report::absent(writer),
+            _ => report::owners(&self.owners),
+        }
+    }
+
     fn fields(self, line: Line) -> Line {
-        line.with("path", self.path).with("live", self.live).with("desired", self.desired).with("owners", self.owners)
+        line.with("path", self.path)
+            .with("live", self.live)
+            .with("desired", self.desired)
+            .with("owners", report::json::owners(&self.owners))
+            .with("lastOtherWriter", self.last_other_writer.as_ref().map(report::json::owner))
     }
 }
 
@@ -276,8 +292,9 @@ fn shown(deviation: &Deviation) -> Vec<Shown> {
             _ if live_value == desired => format!("{path} {}", difference.what),
             _ => format!("{path}: {} -> {}", report::value(live_value.as_ref()), report::value(desired.as_ref())),
         };
-        let owners = report::owners(&managers.owners(&live, path));
-        Shown { path: path.to_string(), change, live: live_value, desired, owners }
+        let owners = managers.owners(&live, path);
+        let last_other_writer = deviation.last_other_writer.clone();
+        Shown { path: path.to_string(), change, live: live_value, desired, owners, last_other_writer }
     };
     deviation.differences.iter().map(show).collect()
 }

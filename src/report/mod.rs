@@ -132,12 +132,18 @@ fn shortened(text: &str, size: usize) -> String {
     }
 }
 
-/// `path: live -> desired  # owners of the live value`.
-pub fn owned_change(of: &Change) -> String {
-    match of.live {
-        Some(_) => format!("{}  # {}", change(of), owners(&of.owners)),
-        None => change(of),
+/// `path: live -> desired  # owners of the live value`; of a field that is gone who else has written the object last.
+pub fn owned_change(of: &Change, last_writer: Option<&Owner>) -> String {
+    match (&of.live, last_writer) {
+        (Some(_), _) => format!("{}  # {}", change(of), owners(&of.owners)),
+        (None, Some(writer)) => format!("{}  # {}", change(of), absent(writer)),
+        (None, None) => change(of),
     }
+}
+
+/// Who may have removed a field: ownership names nobody for what is gone.
+pub fn absent(last_writer: &Owner) -> String {
+    format!("absent; last other writer of the object: {}", owner(last_writer))
 }
 
 /// A conflict in one line: where, whose, and both values.

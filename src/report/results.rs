@@ -137,10 +137,6 @@ pub fn not_done(done: &[ObjectId], all: &[Manifest], ui: &Ui) {
 
 /// Prints how far a rollout is.
 pub fn rollout(id: &ObjectId, progress: &Progress, ui: &Ui) {
-    let Progress { desired, updated, available, observed } = progress;
-    if !observed {
-        return ui.note(&format!("{id}: its controller has not seen it yet"));
-    }
     let state = if progress.done() { "rolled out" } else { "rolling out" };
-    ui.note(&format!("{id} {state}: {updated} of {desired} nodes updated, {available} available"));
+    ui.note(&format!("{id} {state}: {progress}"));
 }

@@ -1,6 +1,6 @@
 //! What an apply would change, and what happens to ownership.
 
-use bpfman_config::compare::{Comparison, compare, foreign, overlay};
+use bpfman_config::compare::{Comparison, Keyed, compare, foreign, may_lack_keys, overlay};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -248,7 +248,7 @@ fn an_item_that_nobody_owns_is_the_one_with_the_same_key() {
         |hooks: &Value| json!({"apiVersion": "v1", "kind": "Probe", "metadata": {"name": "probe"}, "webhooks": hooks});
     let mut live = object(&hooks);
     live["metadata"]["managedFields"] = json!([entry]);
-    let laid_over = overlay(&live, &object(&json!([{"name": "one"}, {"name": "two"}])), MANAGER);
+    let laid_over = overlay(&live, &object(&json!([{"name": "one"}, {"name": "two"}])), None, MANAGER);
     assert_eq!(laid_over["webhooks"], hooks);
 }
 
@@ -264,7 +264,30 @@ fn an_item_without_its_key_is_the_one_that_has_all_its_values() {
     let mut live = object(&probes);
     live["metadata"]["managedFields"] = json!([entry]);
     let desired = object(&json!([{"port": 9090, "path": "/metrics"}]));
-    assert_eq!(overlay(&live, &desired, MANAGER)["probes"], probes);
+    assert_eq!(overlay(&live, &desired, None, MANAGER)["probes"], probes);
+}
+
+/// Only the server knows that the key of the first item is `main`; the live item with another one is somebody else's.
+#[test]
+fn keys_that_the_server_fills_in_are_read_from_its_answer() {
+    let object = |probes: Value| json!({"apiVersion": "example.com/v1", "kind": "Probe", "metadata": {"name": "probe"}, "probes": probes});
+    let desired = object(json!([{"port": 9090}, {"port": 9090, "zone": "other"}]));
+    let live = object(json!([{"port": 9090, "zone": "moved"}, {"port": 9090, "zone": "other", "path": "/"}]));
+    assert!(may_lack_keys(&live, &desired));
+    let item = |zone: &str| format!(r#"k:{{"port":9090,"zone":"{zone}"}}"#);
+    let fields = json!({"f:probes": {item("main"): {".": {}, "f:port": {}}, item("other"): {".": {}, "f:port": {}, "f:zone": {}}}});
+    let mut created = object(json!([{"port": 9090, "zone": "main"}, {"port": 9090, "zone": "other"}]));
+    created["metadata"]["managedFields"] =
+        json!([{"manager": MANAGER, "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": fields}]);
+    let keyed = Keyed::of(&desired, &created, MANAGER).unwrap();
+    assert_eq!(keyed.object["probes"], created["probes"]);
+    let laid_over = overlay(&live, &keyed.object, Some(&keyed.fields), MANAGER);
+    let expected = json!([
+        {"port": 9090, "zone": "moved"},
+        {"port": 9090, "zone": "other", "path": "/"},
+        {"port": 9090, "zone": "main"},
+    ]);
+    assert_eq!(laid_over["probes"], expected);
 }
 
 #[test]
@@ -310,7 +333,7 @@ fn an_object_beside_itself_has_no_changes() {
 fn a_guess_stands_in_for_a_dry_run_that_was_refused() {
     let Fixture { mut desired, live, .. } = fixture("edited");
     desired["spec"]["selector"]["matchLabels"]["name"] = json!("other");
-    let guess = compare(Some(&live), &overlay(&live, &desired, MANAGER), MANAGER);
+    let guess = compare(Some(&live), &overlay(&live, &desired, None, MANAGER), MANAGER);
     expect![[r#"
         spec.selector.matchLabels.name: "probe" -> "other" (bpfman-config, node-tuner)
         spec.template.spec.containers[name="main"].image: "quay.io/x/main:debug" -> "quay.io/x/main:v1" (kubectl-set, node-tuner)

@@ -61,6 +61,7 @@ fn a_value_that_set_env_put_beside_ours_is_blocked_and_removed_by_force_alone() 
                  - name: KUBE_NODE_NAME
                    valueFrom:
                      fieldRef:
+        absent fields: the last other writer of the object is kubectl-set (Update) since TIME
         blocked by: spec.template.spec.containers[name="bpfman"].env[name="RUST_LOG"].value: "debug"  # kubectl-set (Update) since TIME
         foreign: spec.template.spec.containers[name="bpfman"].env[name="EXTRA"]: {"name":"EXTRA","value":"1"}  # kubectl-set (Update) since TIME
         exit 1
@@ -117,12 +118,12 @@ fn whatever_excludes_our_fields_is_found_and_removed_and_nothing_else() {
         ["diff -o paths", "apply --force-conflicts", "diff -o paths", "apply"].map(|words| quiet(&cluster, words));
     expect![[r#"
         configmap/bpfman-config in ebpf binaryData["bpfman.log.level"]: "YQ==" -> (none)  # kubectl-patch (Update) since TIME; blocks the desired fields
-        configmap/bpfman-config in ebpf data["bpfman.log.level"]: (none) -> "bpfman=info"
+        configmap/bpfman-config in ebpf data["bpfman.log.level"]: (none) -> "bpfman=info"  # absent; last other writer of the object: kubectl-patch (Update) since TIME
         configmap/bpfman-config in ebpf binaryData.more: "YQ=="; foreign  # kubectl-patch (Update) since TIME
         service/bpfman-agent-metrics-service in ebpf spec.ports[port=9999,protocol="TCP"]: {"name":"https-metrics","port":9999,"protocol":"TCP","targetPort":"https-metrics"} -> (none)  # kubectl-patch (Update) since TIME; blocks the desired fields
-        service/bpfman-agent-metrics-service in ebpf spec.ports[port=8443,protocol="TCP"]: (none) -> {"name":"https-metrics","port":8443,"protocol":"TCP","targetPort":"https-metrics"}
+        service/bpfman-agent-metrics-service in ebpf spec.ports[port=8443,protocol="TCP"]: (none) -> {"name":"https-metrics","port":8443,"protocol":"TCP","targetPort":"https-metrics"}  # absent; last other writer of the object: kubectl-patch (Update) since TIME
         daemonset.apps/bpfman-daemon in ebpf spec.template.spec.volumes[name="runtime"].emptyDir: {"sizeLimit":"1Mi"} -> (none)  # kubectl-patch (Update) since TIME; blocks the desired fields
-        daemonset.apps/bpfman-daemon in ebpf spec.template.spec.volumes[name="runtime"].hostPath: (none) -> {"path":"/run/bpfman","type":""}
+        daemonset.apps/bpfman-daemon in ebpf spec.template.spec.volumes[name="runtime"].hostPath: (none) -> {"path":"/run/bpfman","type":""}  # absent; last other writer of the object: kubectl-patch (Update) since TIME
         exit 1
 
         namespace/ebpf unchanged

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use bpfman_config::cli;
+use bpfman_config::report::log::KINDS;
 use expect_test::expect;
 
 use crate::controlplane::{Cluster, Platform};
@@ -64,6 +65,12 @@ fn each_flag_of_each_command_is_named() {
         command.get_subcommands().chain([&command]).flat_map(|one| one.get_arguments().filter_map(clap::Arg::get_long));
     let missing: Vec<_> = flags.filter(|flag| !README.contains(&format!("--{flag}"))).collect();
     expect!["[]"].assert_eq(&format!("{missing:?}"));
+}
+
+#[test]
+fn each_event_of_watch_is_explained() {
+    let rows: String = KINDS.iter().map(|(kind, when)| format!("| `{kind}` | {when} |\n")).collect();
+    assert!(README.contains(&rows), "{rows}");
 }
 
 /// The standard output of a command that the README shows; of one that goes on, up to the end of its first pass.

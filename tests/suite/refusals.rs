@@ -163,7 +163,7 @@ fn a_missing_namespace_is_told_once_and_what_is_in_none_is_done() {
         daemonset.apps/bpfman-daemon created
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> daemonset.apps/bpfman-daemon: its controller has not seen it yet
+        2> daemonset.apps/bpfman-daemon rolling out: its controller has not seen it yet
         2> error: not rolled out in time: daemonset.apps/bpfman-daemon
         2> hint: look at the pods (kubectl get pods -o wide), or allow more with --timeout
         exit 5
@@ -415,7 +415,7 @@ fn an_object_on_its_way_out_is_not_applied_to() {
         daemonset.apps/bpfman-daemon in ebpf: being deleted
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: the object is being deleted
-        2> 4 objects: 0 to change, 1 unknown
+        2> 4 objects: 0 to change, 1 being deleted
         exit 4
 
         namespace/ebpf unchanged
@@ -435,7 +435,7 @@ fn an_object_on_its_way_out_is_not_applied_to() {
         2> error: cannot compare namespace/ebpf: namespace "ebpf" is being deleted
         2> error: cannot compare configmap/bpfman-config in ebpf: namespace "ebpf" is being deleted
         2> error: cannot compare daemonset.apps/bpfman-daemon in ebpf: the object is being deleted
-        2> 4 objects: 0 to change, 3 unknown
+        2> 4 objects: 0 to change, 3 being deleted
         exit 4
 
         namespace/ebpf failed

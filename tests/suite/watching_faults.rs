@@ -274,20 +274,6 @@ fn an_invalid_config_at_the_start_is_waited_for() {
 }
 
 #[test]
-fn scripts_wait_for_a_condition() {
-    let cluster = Cluster::start(Platform::PLAIN);
-    prepare(&cluster);
-    let code = |words: &str| command(cluster.kubeconfig(), words).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let code = |words: &str| code(words).unwrap().code();
-    assert_eq!(code("watch --dry-run --until in-sync --timeout 3s"), Some(5));
-    assert_eq!(code("watch --dry-run --until drift --timeout 20s"), Some(0));
-    assert_eq!(finalizers(&cluster), "");
-    assert_eq!(code("watch --until in-sync --timeout 20s"), Some(0));
-    assert_eq!(code("watch --dry-run --until in-sync --timeout 20s"), Some(0));
-    assert_eq!(finalizers(&cluster), "");
-}
-
-#[test]
 fn two_of_us_are_quiet() {
     let (cluster, mut first) = watched(Platform::PLAIN, "watch");
     let mut second = Running::start(&cluster, "watch");

@@ -106,12 +106,7 @@ impl Connections {
                 effect
             }
             Observation::Opened => {
-                watched.open = true;
-                if watched.told.take().is_some() {
-                    out.push(Action::Report(Event::KnownAgain(id.clone())));
-                    self.retry_refused(now);
-                }
-                self.outage.opened(now, out);
+                self.opened(id, now, out);
                 Effect::Changed
             }
             Observation::Changed(object) => {
@@ -226,8 +221,18 @@ impl Connections {
         let pause = self.jitter.spread(LISTED_EVERY);
         if let Some(watched) = self.watched.get_mut(id) {
             watched.phase = Phase::Polling(now + pause);
-            watched.open = true;
             watched.backoff.reset();
+        }
+        self.opened(id, now, out);
+    }
+
+    /// The state of `id` is known, and changes will be seen.
+    fn opened(&mut self, id: &ObjectId, now: Time, out: &mut Vec<Action>) {
+        let Some(watched) = self.watched.get_mut(id) else { return };
+        watched.open = true;
+        if watched.told.take().is_some() {
+            out.push(Action::Report(Event::KnownAgain(id.clone())));
+            self.retry_refused(now);
         }
         self.outage.opened(now, out);
     }
@@ -284,7 +289,8 @@ impl Connections {
         self.next += 1;
         watched.connection = self.next;
         watched.since = now;
-        watched.open = false;
+        // Of an object that is listed from time to time the last list counts until the next.
+        watched.open &= matches!(watched.phase, Phase::Polling(_));
         watched.phase = phase;
         let from = (phase == Phase::Watching).then(|| watched.version.clone());
         out.push(Action::Connect { id: id.clone(), connection: self.next, from });

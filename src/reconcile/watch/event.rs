@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::Behaviour;
+use super::until::{Lacking, Until};
 use crate::cluster::Error;
 use crate::compare::Difference;
 use crate::failure::Failure;
 use crate::manifest::{Manifest, ObjectId};
+use crate::ownership::{Managers, Owner};
 use crate::reconcile::outcome::Outcome;
 
 /// What the loop reports.
@@ -71,8 +74,15 @@ pub enum Event {
     OutageBegan(Error),
     /// The server answers again, after this time.
     OutageEnded(Duration),
-    /// `--timeout` expired; the object that keeps the condition from being met.
-    TimedOut(Option<ObjectId>),
+    /// The time is over, and the condition is not met.
+    TimedOut {
+        /// The condition.
+        until: Until,
+        /// The object that keeps it from being met.
+        id: Option<ObjectId>,
+        /// Why.
+        lacking: Lacking,
+    },
     /// A step that is shown with `--verbose`.
     Step(String),
 }
@@ -86,4 +96,18 @@ pub struct Deviation {
     pub live: Rc<Value>,
     /// Where they differ.
     pub differences: Vec<Difference>,
+    /// Who else has written the object last since we applied it.
+    pub last_other_writer: Option<Owner>,
+}
+
+impl Deviation {
+    pub(super) fn new(
+        manifest: &Rc<Manifest>,
+        live: &Rc<Value>,
+        differences: Vec<Difference>,
+        behaviour: &Behaviour,
+    ) -> Self {
+        let last_other_writer = Managers::of(live).last_other_writer(&behaviour.field_manager).cloned();
+        Self { manifest: Rc::clone(manifest), live: Rc::clone(live), differences, last_other_writer }
+    }
 }

@@ -22,6 +22,8 @@ pub(super) struct Object {
     pub(super) manifest: Rc<Manifest>,
     pub(super) attempts: Attempts,
     fights: Fights,
+    /// Whether fields of others blocked the last apply.
+    is_blocked: bool,
     /// The last comparison and the live object that it was made with.
     compared: Option<(Live, Rc<Comparison>)>,
     /// The state that was reported last.
@@ -59,10 +61,21 @@ impl Object {
             manifest: Rc::new(manifest),
             attempts: Attempts::default(),
             fights: Fights::default(),
+            is_blocked: false,
             compared: None,
             told: None,
             applying: None,
         }
+    }
+
+    /// Whether it was as desired when it was compared last.
+    pub(super) fn is_in_sync(&self) -> bool {
+        self.compared.as_ref().is_some_and(|(_, comparison)| **comparison == Comparison::InSync)
+    }
+
+    /// Whether fields of others blocked the last apply, and it may not remove them.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.is_blocked
     }
 
     /// Something else is desired from now on.
@@ -90,7 +103,7 @@ impl Object {
                 return Decision::InSync(None);
             }
             (Comparison::Terminating, _) => {
-                self.tell(live, out);
+                self.tell(live, behaviour, out);
                 return Decision::Wait;
             }
             (Comparison::Differs(differences), Some(live)) => {
@@ -104,7 +117,7 @@ impl Object {
             _ => {}
         }
         if behaviour.observe {
-            self.tell(live, out);
+            self.tell(live, behaviour, out);
             return Decision::Wait;
         }
         if let Some(until) = self.fights.paused_until(now) {
@@ -114,15 +127,21 @@ impl Object {
         if retry_at > now {
             return Decision::At(retry_at);
         }
-        self.fight(live, now, out).map_or(Decision::Now, Decision::At)
+        self.fight(live, behaviour, now, out).map_or(Decision::Now, Decision::At)
     }
 
     /// Begins to leave the object alone if an apply would be another round of a fight; returns until when.
-    fn fight(&mut self, live: Option<&Rc<Value>>, now: Time, out: &mut Vec<Action>) -> Option<Time> {
+    fn fight(
+        &mut self,
+        live: Option<&Rc<Value>>,
+        behaviour: &Behaviour,
+        now: Time,
+        out: &mut Vec<Action>,
+    ) -> Option<Time> {
         let paths = self.paths();
         let path = self.fights.begins(&paths, now)?.clone();
         let until = self.fights.paused_until(now)?;
-        let mut deviation = live.and_then(|live| self.deviation(live));
+        let mut deviation = live.and_then(|live| self.deviation(live, behaviour));
         if let Some(deviation) = &mut deviation {
             deviation.differences.retain(|difference| difference.path == path);
         }
@@ -132,9 +151,9 @@ impl Object {
     }
 
     /// Notes that an apply is sent, and reports why.
-    pub(super) fn begin(&mut self, live: Option<&Rc<Value>>, out: &mut Vec<Action>) {
+    pub(super) fn begin(&mut self, live: Option<&Rc<Value>>, behaviour: &Behaviour, out: &mut Vec<Action>) {
         self.applying = Some((Rc::clone(&self.manifest), self.paths()));
-        self.tell(live, out);
+        self.tell(live, behaviour, out);
     }
 
     /// Takes over what became of the apply.
@@ -162,6 +181,7 @@ impl Object {
         if !Rc::ptr_eq(&manifest, &self.manifest) {
             return; // something else is desired by now, and was not tried
         }
+        self.is_blocked = action == Done::Blocked;
         match action {
             Done::Skipped(_) | Done::Blocked => self.attempts.failed(&self.manifest, live, None, now, jitter),
             Done::Failed(error) => self.attempts.failed(&self.manifest, live, Some(error), now, jitter),
@@ -193,8 +213,7 @@ impl Object {
         changed.retain(|difference| attempts::is_changed_by_admission(&self.manifest, difference));
         self.attempts.remain(&self.manifest, &object, differences, now);
         if !changed.is_empty() && !known {
-            let (manifest, live) = (Rc::clone(&self.manifest), Rc::new(object));
-            let deviation = Deviation { manifest, live, differences: changed };
+            let deviation = Deviation::new(&self.manifest, &Rc::new(object), changed, behaviour);
             out.push(Action::Report(Event::ChangedByAdmission(deviation)));
         }
     }
@@ -219,25 +238,25 @@ impl Object {
     }
 
     /// Reports the state, once.
-    fn tell(&mut self, live: Option<&Rc<Value>>, out: &mut Vec<Action>) {
+    fn tell(&mut self, live: Option<&Rc<Value>>, behaviour: &Behaviour, out: &mut Vec<Action>) {
         let Some((_, comparison)) = &self.compared else { return };
         if self.told.as_ref() == Some(comparison) {
             return;
         }
         self.told = Some(Rc::clone(comparison));
         let id = self.manifest.id.clone();
-        out.push(Action::Report(match (&**comparison, live.and_then(|live| self.deviation(live))) {
+        out.push(Action::Report(match (&**comparison, live.and_then(|live| self.deviation(live, behaviour))) {
             (Comparison::Terminating, _) => Event::Terminating(id),
             (_, Some(deviation)) => Event::Deviates(deviation),
             (_, None) => Event::Missing(id),
         }));
     }
 
-    fn deviation(&self, live: &Rc<Value>) -> Option<Deviation> {
+    fn deviation(&self, live: &Rc<Value>, behaviour: &Behaviour) -> Option<Deviation> {
         let Some((_, comparison)) = &self.compared else { return None };
         let Comparison::Differs(differences) = &**comparison else { return None };
         let differences = differences.iter().map(|(difference, _)| difference.clone()).collect();
-        Some(Deviation { manifest: Rc::clone(&self.manifest), live: Rc::clone(live), differences })
+        Some(Deviation::new(&self.manifest, live, differences, behaviour))
     }
 
     /// The paths that an apply would set; the root for an object that is missing.

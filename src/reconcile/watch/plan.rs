@@ -8,14 +8,12 @@ use serde_json::Value;
 use super::finalizer::Next;
 use super::object::Decision;
 use super::state::State;
-use super::{Action, Event, Time, Until};
+use super::{Action, Event, Time};
 use crate::compare::is_terminating;
 use crate::config::Lifecycle;
-use crate::exit::Exit;
 use crate::manifest::ObjectId;
 use crate::ownership::Managers;
 use crate::reconcile::dependencies::needs_namespace;
-use crate::reconcile::rollout::Progress;
 
 /// After a pass, events are gathered for so long: a burst is one more pass.
 pub const WINDOW: Duration = Duration::from_millis(500);
@@ -138,7 +136,7 @@ impl State {
         for id in due {
             let live = self.live(id);
             if let Some(object) = self.objects.get_mut(id) {
-                object.begin(live.as_ref(), out);
+                object.begin(live.as_ref(), &self.behaviour, out);
                 tasks.push((Rc::clone(&object.manifest), live));
             }
         }
@@ -169,30 +167,5 @@ impl State {
             self.told_in_sync = true;
             out.push(Action::Report(Event::InSync(self.order.len())));
         }
-    }
-
-    /// Ends the loop if the condition that it was to run for is met, or its time is over.
-    pub(super) fn check_until(&mut self, now: Time, out: &mut Vec<Action>) {
-        let Some((until, timeout)) = self.behaviour.until else { return };
-        let deviates =
-            || out.iter().any(|action| matches!(action, Action::Report(Event::Deviates(_) | Event::Missing(_))));
-        let met = match until {
-            Until::InSync => self.told_in_sync,
-            Until::Drift => deviates(),
-            Until::Ready => self.told_in_sync && self.not_rolled_out().is_none(),
-        };
-        if met {
-            self.stop(Exit::Done, now, out);
-        } else if now >= timeout {
-            let refused = self.objects.values().find(|object| object.attempts.error().is_some());
-            let in_the_way = refused.map(|object| object.manifest.id.clone()).or_else(|| self.not_rolled_out());
-            out.push(Action::Report(Event::TimedOut(in_the_way)));
-            self.stop(if refused.is_some() { Exit::Refused } else { Exit::NoAnswer }, now, out);
-        }
-    }
-
-    pub(super) fn not_rolled_out(&self) -> Option<ObjectId> {
-        let rolls = self.order.iter().filter(|id| id.kind == "DaemonSet");
-        rolls.into_iter().find(|id| self.live(id).is_none_or(|live| !Progress::of(&live).done())).cloned()
     }
 }

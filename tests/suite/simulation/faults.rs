@@ -327,10 +327,7 @@ fn the_finalizer_of_a_run_that_was_killed_is_removed_at_the_end() {
     script.act(|world| {
         world.server.update(&world::config(), |config| {
             config["metadata"]["finalizers"] = json!([FINALIZER]);
-            config["metadata"]["managedFields"] = json!([{
-                "manager": "bpfman-config", "operation": "Update", "apiVersion": "bpfman.io/v1alpha1",
-                "fieldsV1": {"f:metadata": {"f:finalizers": {".": {}, format!("v:\"{FINALIZER}\""): {}}}},
-            }]);
+            config["metadata"]["managedFields"] = world::managers_of_finalizers(&[FINALIZER.to_owned()]);
         });
     });
     script.to(5.0);

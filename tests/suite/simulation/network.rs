@@ -69,7 +69,7 @@ impl Simulation {
         self.at(at, Next::Input(Input::Seen(id.clone(), number, observation)));
     }
 
-    /// Breaks a connection, or lets it stall: then only its announced end shows that.
+    /// Breaks a connection, or lets it stall: then only its announced end shows that (HTTP/1.1), or an unanswered ping (HTTP/2).
     pub(super) fn disturb(&mut self, id: &ObjectId, stalls: bool) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         let (number, since, is_open) = (connection.number, connection.since, connection.sent.is_some());
@@ -77,8 +77,11 @@ impl Simulation {
             return;
         }
         connection.sent = None;
-        let observation = if stalls { failed(world::silent(30)) } else { Observation::Interrupted };
-        let at = if stalls { since + Duration::from_secs(30) } else { self.now };
+        let (at, observation) = match stalls {
+            false => (self.now, Observation::Interrupted),
+            true if self.random.percent(50) => (since + Duration::from_secs(30), failed(world::silent(30))),
+            true => (self.now + Duration::from_secs(35), Observation::Interrupted),
+        };
         connection.stalled = stalls;
         self.next.retain(|_, next| !matches!(next, Next::Input(Input::Seen(of, ..)) if of == id && stalls));
         self.at(at.max(self.now), Next::Input(Input::Seen(id.clone(), number, observation)));

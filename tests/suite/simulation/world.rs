@@ -6,6 +6,7 @@ use bpfman_config::cluster::{Class, ConnectError, Error, Refusal};
 use bpfman_config::exit::Exit;
 use bpfman_config::failure::Failure;
 use bpfman_config::manifest::{Manifest, ObjectId};
+use bpfman_config::reconcile::watch::finalizer::FINALIZER;
 use bpfman_config::reconcile::watch::{Desired, Invalid};
 use serde_json::{Value, json};
 
@@ -94,4 +95,15 @@ pub(super) fn stale() -> Error {
 fn refused(class: Class, code: u16, message: &str) -> Error {
     let message = message.to_owned();
     Error::Refused(Box::new(Refusal { class, code, reason: String::new(), message, causes: Vec::new() }))
+}
+
+/// How the API server records that we have set `finalizers`; what others set is not recorded here.
+pub(super) fn managers_of_finalizers(finalizers: &[String]) -> Value {
+    if !finalizers.iter().any(|finalizer| finalizer == FINALIZER) {
+        return json!([]);
+    }
+    json!([{
+        "manager": "bpfman-config", "operation": "Update", "apiVersion": "bpfman.io/v1alpha1",
+        "fieldsV1": {"f:metadata": {"f:finalizers": {".": {}, format!("v:\"{FINALIZER}\""): {}}}},
+    }])
 }

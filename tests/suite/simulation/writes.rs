@@ -69,7 +69,10 @@ impl Simulation {
             _ if self.finalizer_forbidden => Err(world::forbidden()),
             Some(live) if version(&live) == version(config) => {
                 if matches!(self.condition, Condition::Up | Condition::Silent) {
-                    self.server.update(&id, |object| object["metadata"]["finalizers"] = serde_json::json!(finalizers));
+                    self.server.update(&id, |object| {
+                        object["metadata"]["finalizers"] = serde_json::json!(finalizers);
+                        object["metadata"]["managedFields"] = world::managers_of_finalizers(finalizers);
+                    });
                     self.finalizer_is_ours = adds;
                 }
                 let mut answer = live;
