@@ -10,7 +10,7 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::commands::connection::Connection;
 use crate::commands::flags::Global;
-use crate::commands::{apply, complete, completion, diff, render, watch};
+use crate::commands::{apply, complete, completion, diff, rbac, render, watch};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -44,6 +44,8 @@ pub enum Command {
     Apply(apply::ApplyArgs),
     /// Keep the cluster at what is wanted, until stopped
     Watch(watch::WatchArgs),
+    /// Print the roles with which diff, apply or watch works
+    Rbac(rbac::RbacArgs),
     /// Print the completion script of a shell
     Completion(completion::CompletionArgs),
     /// Print what may stand at the end of a command line
@@ -58,7 +60,7 @@ impl Cli {
             Command::Render(args) => args.is_json(),
             Command::Diff(args) => args.is_json(),
             Command::Watch(args) => args.is_json(),
-            Command::Apply(_) | Command::Completion(_) | Command::Complete(_) => false,
+            Command::Apply(_) | Command::Rbac(_) | Command::Completion(_) | Command::Complete(_) => false,
         }
     }
 
@@ -70,6 +72,7 @@ impl Cli {
             Command::Diff(args) => diff::diff(&args, &global, &connection, ui).await,
             Command::Apply(args) => apply::apply(&args, &global, &connection, ui).await,
             Command::Watch(args) => watch::watch(&args, &global, &connection, ui).await,
+            Command::Rbac(args) => rbac::rbac(&args, &global, &connection, ui).await,
             Command::Completion(args) => Ok(completion::completion(&args, ui)),
             Command::Complete(args) => {
                 complete::complete(&args, &self::command(), ui).await;

@@ -9,5 +9,6 @@ pub mod flags;
 pub mod hints;
 mod input;
 mod output_dir;
+pub mod rbac;
 pub mod render;
 pub mod watch;

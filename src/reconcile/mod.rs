@@ -9,6 +9,7 @@ pub mod execute;
 pub mod object;
 pub mod orphans;
 pub mod outcome;
+pub mod permissions;
 pub mod plan;
 pub mod policy;
 pub mod prepare;

@@ -37,7 +37,7 @@ pub use session::Session;
 /// What a cluster offers beyond Kubernetes itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
-    /// Serves `Route` and `SecurityContextConstraints`, as only OpenShift does.
+    /// Serves `Route` and `SecurityContextConstraints`, and checks who may block the deletion of an owner, as OpenShift does.
     pub openshift: bool,
     /// Serves prometheus-operator's `ServiceMonitor`.
     pub monitoring: bool,
@@ -91,7 +91,7 @@ impl Cluster {
     pub fn try_start(platform: Platform) -> Result<Self> {
         let crds = platform.crds()?;
         let folder = shared()?.next_folder()?;
-        let mut api = ApiServer::new(&folder)?;
+        let mut api = ApiServer::new(&folder, platform.openshift)?;
         api.start()?;
         let admin = shared()?.authority.kubeconfig("admin", Some(MASTERS), api.port, &folder)?;
         let own = folder.join("controlplane.kubeconfig");

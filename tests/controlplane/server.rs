@@ -83,18 +83,20 @@ pub struct ApiServer {
     running: Option<Running>,
     /// Where it serves.
     pub port: u16,
+    /// Whether it runs the admission plugin that asks for the right to block the deletion of an owner.
+    checks_owners: bool,
     /// Bound, but not listened at: the port stays ours, also while the API server is stopped, and is refused then.
     _reserved: TcpSocket,
 }
 
 impl ApiServer {
     /// Reserves a port; nothing runs yet.
-    pub fn new(folder: &Path) -> Result<Self> {
+    pub fn new(folder: &Path, checks_owners: bool) -> Result<Self> {
         let reserved = TcpSocket::new_v4()?;
         reserved.set_reuseport(true)?;
         reserved.bind(([127, 0, 0, 1], 0).into()).context("cannot get a port on 127.0.0.1")?;
         let port = reserved.local_addr()?.port();
-        Ok(Self { folder: folder.to_owned(), running: None, port, _reserved: reserved })
+        Ok(Self { folder: folder.to_owned(), running: None, port, checks_owners, _reserved: reserved })
     }
 
     /// Starts it, also again with what it knew before, and waits until it is ready.
@@ -131,7 +133,9 @@ impl ApiServer {
     fn arguments(&self, shared: &Shared, policy: &Path) -> Vec<String> {
         let file = |name| shared.authority.file(name);
         let prefix = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        let plugins = if self.checks_owners { "OwnerReferencesPermissionEnforcement" } else { "" };
         vec![
+            format!("--enable-admission-plugins={plugins}"),
             format!("--etcd-servers={}", shared.etcd),
             format!("--etcd-prefix=/{prefix}"),
             "--bind-address=127.0.0.1".to_owned(),

@@ -152,6 +152,7 @@ fn short_flags_and_the_end_of_flags_count() {
         diff	Show where the cluster deviates, and who changed it
         apply	Bring the cluster to what is wanted, by server-side apply
         watch	Keep the cluster at what is wanted, until stopped
+        rbac	Print the roles with which diff, apply or watch works
         completion	Print the completion script of a shell
         help	Print help of a command
         :4

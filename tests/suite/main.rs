@@ -50,6 +50,7 @@ mod plugin;
 mod plugins;
 mod program;
 mod random_changes;
+mod rbac;
 mod readme;
 mod refusals;
 mod render;

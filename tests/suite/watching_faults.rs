@@ -142,38 +142,6 @@ fn a_kind_that_is_not_served_is_unknown_and_the_rest_is_kept() {
     assert_eq!(finalizers(&cluster), "");
 }
 
-/// kubernetes/kubernetes#54079: a role that names its objects.
-#[test]
-fn a_role_limited_to_the_names_is_enough() {
-    let cluster = Cluster::start(Platform::PLAIN);
-    prepare(&cluster);
-    let user = cluster.user("watcher", RULES);
-    let mut watch = Running::of(command(&user, "watch"));
-    watch.says("in sync", 1);
-    let mark = cluster.requests().len();
-    edit(&cluster, "configmap/bpfman-config", r#"{"data":{"bpfman.log.level":"trace"}}"#);
-    watch.says("in sync", 2);
-    assert_eq!(watch.end("INT"), Some(130));
-    expect![[r#"
-        200 patch /api/v1/namespaces/ebpf/configmaps/bpfman-config?&force=true&fieldManager=bpfman-config&fieldValidation=Strict
-        200 patch /apis/bpfman.io/v1alpha1/configs/bpfman-config?&fieldManager=bpfman-config
-    "#]].assert_eq(&lines(&writes(&cluster, mark)));
-}
-
-/// The smallest role with which `watch` works on plain Kubernetes; creating cannot be limited to a name.
-const RULES: &str = "
-- {apiGroups: [bpfman.io], resources: [configs], resourceNames: [bpfman-config], verbs: [get, list, watch, patch]}
-- {apiGroups: [bpfman.io], resources: [configs/finalizers], resourceNames: [bpfman-config], verbs: [update]}
-- {apiGroups: [''], resources: [namespaces], resourceNames: [ebpf], verbs: [get, list, watch, patch]}
-- {apiGroups: [''], resources: [configmaps], resourceNames: [bpfman-config], verbs: [list, watch, patch]}
-- {apiGroups: [''], resources: [configmaps], verbs: [create]}
-- {apiGroups: [storage.k8s.io], resources: [csidrivers], resourceNames: [csi.bpfman.io], verbs: [list, watch, patch]}
-- {apiGroups: [storage.k8s.io], resources: [csidrivers], verbs: [create]}
-- {apiGroups: [apps], resources: [daemonsets], resourceNames: [bpfman-daemon], verbs: [list, watch, patch]}
-- {apiGroups: [apps], resources: [daemonsets], verbs: [create]}
-- {apiGroups: [apiregistration.k8s.io], resources: [apiservices], verbs: [list, watch], resourceNames: [v1.monitoring.coreos.com, v1.route.openshift.io, v1alpha1.bpfman.io]}
-";
-
 /// openshift/cluster-version-operator#725.
 #[test]
 fn a_fight_is_reported_and_left() {
