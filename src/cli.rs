@@ -10,7 +10,8 @@ use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::commands::connection::Connection;
 use crate::commands::flags::Global;
-use crate::commands::{apply, complete, completion, diff, rbac, render, watch};
+use crate::commands::help;
+use crate::commands::{apply, complete, completion, diff, rbac, render, version, watch};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -40,14 +41,18 @@ pub enum Command {
     Render(render::RenderArgs),
     /// Show where the cluster deviates, and who changed it
     Diff(diff::DiffArgs),
-    /// Bring the cluster to what is wanted, by server-side apply
+    /// Bring the cluster to the desired state, by server-side apply
     Apply(apply::ApplyArgs),
-    /// Keep the cluster at what is wanted, until stopped
+    /// Keep the cluster in the desired state, until stopped
     Watch(watch::WatchArgs),
     /// Print the roles with which diff, apply or watch works
     Rbac(rbac::RbacArgs),
     /// Print the completion script of a shell
     Completion(completion::CompletionArgs),
+    /// Print the version of this program, and of the server
+    Version(version::VersionArgs),
+    /// Print the flags that all commands take
+    Options,
     /// Print what may stand at the end of a command line
     #[command(name = COMPLETE, hide = true, disable_help_flag = true)]
     Complete(complete::CompleteArgs),
@@ -59,8 +64,10 @@ impl Cli {
         match &self.command {
             Command::Render(args) => args.is_json(),
             Command::Diff(args) => args.is_json(),
+            Command::Apply(args) => args.is_json(),
             Command::Watch(args) => args.is_json(),
-            Command::Apply(_) | Command::Rbac(_) | Command::Completion(_) | Command::Complete(_) => false,
+            Command::Version(args) => args.is_json(),
+            Command::Rbac(_) | Command::Completion(_) | Command::Options | Command::Complete(_) => false,
         }
     }
 
@@ -74,6 +81,11 @@ impl Cli {
             Command::Watch(args) => watch::watch(&args, &global, &connection, ui).await,
             Command::Rbac(args) => rbac::rbac(&args, &global, &connection, ui).await,
             Command::Completion(args) => Ok(completion::completion(&args, ui)),
+            Command::Version(args) => version::version(&args, &connection, ui).await,
+            Command::Options => {
+                ui.document(&options());
+                Ok(Exit::Done)
+            }
             Command::Complete(args) => {
                 complete::complete(&args, &self::command(), ui).await;
                 Ok(Exit::Done)
@@ -95,9 +107,35 @@ pub fn parse(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli,
     <Cli as clap::FromArgMatches>::from_arg_matches(&matches)
 }
 
-/// The whole command line, for completion scripts.
+/// The whole command line, for completion scripts and manual pages.
 pub fn command() -> clap::Command {
-    Cli::command().mut_args(with_value).mut_subcommands(|command| command.mut_args(with_value))
+    let with_values = |command: clap::Command| {
+        let examples = help::of(command.get_name());
+        let command = command.mut_args(with_value);
+        match examples {
+            Some(text) => command.after_long_help(text),
+            None => command,
+        }
+    };
+    Cli::command()
+        .mut_args(with_value)
+        .mut_args(shown_once)
+        .after_help(help::MORE)
+        .after_long_help(help::EXIT_CODES)
+        .mut_subcommands(with_values)
+}
+
+/// The flags that all commands take, as a text.
+fn options() -> String {
+    let mut command = clap::Command::new("options").disable_help_flag(true).disable_version_flag(true);
+    command = command.help_template("{all-args}\n").term_width(100).max_term_width(100);
+    command.args(Cli::command().get_arguments().cloned()).render_help().to_string()
+}
+
+/// Leaves the flags that all commands take out of the short help of each.
+fn shown_once(flag: clap::Arg) -> clap::Arg {
+    let is_shared = flag.is_global_set();
+    flag.hide_short_help(is_shared)
 }
 
 /// Lets a switch be written out, `--wait=false`, as kubectl does.

@@ -9,6 +9,7 @@ pub mod commands;
 pub mod compare;
 pub mod config;
 pub mod desired;
+mod digest;
 pub mod exit;
 mod exported;
 pub mod failure;

@@ -63,6 +63,14 @@ impl Cluster {
         self.parse::<GroupList>(&answer).map(Served::from)
     }
 
+    /// Asks for the version of the server, as `v1.36.3`.
+    pub async fn version(&self) -> Result<String, Error> {
+        let answer = self.get_path("/version").await?;
+        let version: serde_json::Value = self.parse(&answer)?;
+        let version = version.get("gitVersion").and_then(serde_json::Value::as_str);
+        Ok(version.unwrap_or("unknown").to_owned())
+    }
+
     /// How the kind of `id` is addressed; asks the server only about kinds that are not built in.
     pub async fn resource(&self, id: &ObjectId) -> Result<Resource, Error> {
         if let Some(resource) = Resource::known(id) {

@@ -53,11 +53,27 @@ impl Cluster {
 
     /// Reads the metadata of all objects of the kind of `id`, in its namespace if it names one, and gives what `read` makes of each.
     pub async fn list_metadata<T>(&self, id: &ObjectId, read: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Error> {
+        self.pages(id, ListParams::default(), Request::list_metadata, read).await
+    }
+
+    /// Reads the objects of the kind of `id` in its namespace, with these labels and fields.
+    pub async fn list(&self, id: &ObjectId, labels: &str, fields: &str) -> Result<Vec<Value>, Error> {
+        let params = ListParams::default().labels(labels).fields(fields);
+        self.pages(id, params, Request::list, |object| Some(object.clone())).await
+    }
+
+    async fn pages<T>(
+        &self,
+        id: &ObjectId,
+        params: ListParams,
+        list: impl Fn(&Request, &ListParams) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
         let resource = self.resource(id).await?;
-        let mut params = ListParams::default().limit(PAGE);
+        let mut params = params.limit(PAGE);
         let mut found = Vec::new();
         loop {
-            let request = Request::new(resource.collection(id)).list_metadata(&params);
+            let request = list(&Request::new(resource.collection(id)), &params);
             let answer = self.sender.send(self.build(request)?).await?;
             if !answer.status.is_success() {
                 return Err(self.refusal(id, &resource, &answer));
@@ -71,11 +87,19 @@ impl Cluster {
         }
     }
 
-    /// Deletes an object, if it still is the one of this uid and version; what depends on it goes in the background. One that is gone is deleted.
-    pub async fn delete(&self, id: &ObjectId, uid: &str, version: &str, dry_run: bool) -> Result<(), Error> {
+    /// Deletes an object, if it still is the one of this uid and version; what depends on it goes first or in the background. One that is
+    /// gone is deleted.
+    pub async fn delete(
+        &self,
+        id: &ObjectId,
+        (uid, version): (&str, &str),
+        dependents_first: bool,
+        dry_run: bool,
+    ) -> Result<(), Error> {
         let resource = self.resource(id).await?;
         let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: Some(version.to_owned()) };
-        let params = DeleteParams { dry_run, ..DeleteParams::background().preconditions(preconditions) };
+        let params = if dependents_first { DeleteParams::foreground() } else { DeleteParams::background() };
+        let params = DeleteParams { dry_run, ..params.preconditions(preconditions) };
         let request = Request::new(resource.collection(id)).delete(&id.name, &params);
         let answer = self.sender.send(self.build(request)?).await?;
         if answer.status.is_success() {

@@ -19,9 +19,11 @@ pub struct Resource {
 }
 
 /// Group, kind, plural, namespaced.
-const KNOWN: [(&str, &str, &str, bool); 13] = [
+const KNOWN: [(&str, &str, &str, bool); 15] = [
     ("", "ConfigMap", "configmaps", true),
+    ("", "Event", "events", true),
     ("", "Namespace", "namespaces", false),
+    ("", "Pod", "pods", true),
     ("", "Service", "services", true),
     ("apiregistration.k8s.io", "APIService", "apiservices", false),
     ("apps", "DaemonSet", "daemonsets", true),

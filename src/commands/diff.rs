@@ -1,29 +1,29 @@
 //! `diff`: live state against the server's dry run. Writes nothing.
 
+use std::path::PathBuf;
+
 use futures_util::StreamExt;
 use futures_util::stream;
 
 use super::connection::Connection;
+use super::external_diff::ExternalDiff;
 use super::flags::{self, Global};
 use super::hints;
 use super::input::{self, File, Input};
+use super::plan_file;
 use crate::cluster::{Cluster, count};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::reconcile::IN_FLIGHT;
 use crate::reconcile::orphans::{self, Wanted};
 use crate::reconcile::plan::Planned;
 use crate::reconcile::prepare::Planner;
-use crate::report::diff::{Format, Report};
+use crate::reconcile::{IN_FLIGHT, Live};
+use crate::report::diff::{Format, Report, Sides};
 use crate::ui::Ui;
 
 /// Flags of `diff`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct DiffArgs {
-    #[command(flatten)]
-    file: File,
-    #[command(flatten)]
-    input: Input,
     /// Output format
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
     output: Output,
@@ -33,6 +33,13 @@ pub struct DiffArgs {
     /// Count fields that others set and the Config does not mention as drift
     #[arg(long)]
     exact: bool,
+    /// Save the plan: apply --plan FILE applies just what was compared, if nothing has moved since
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    file: File,
+    #[command(flatten)]
+    input: Input,
 }
 
 /// `--output`.
@@ -74,6 +81,7 @@ impl DiffArgs {
 /// Compares; the Config of a file is taken as if it were the cluster's, and compared itself.
 pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
     let input = &args.input;
+    let external = if args.output == Output::Text { ExternalDiff::from_environment()? } else { None };
     let renderer = input.renderer()?;
     let file = args.file.read_to_apply(input, &renderer, ui)?;
     let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
@@ -98,22 +106,42 @@ pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui
     let desired = input::render(&renderer, source, platform, ui)?;
     manifests.extend(desired.manifests);
     let wanted = Wanted { manifests: &manifests, unmanaged: &desired.unmanaged, uid: uid.as_deref() };
-    Ok(compare(args, &cluster, wanted, ui).await)
+    let format = if external.is_some() { Format::External } else { args.format() };
+    let (exit, seen, sides) = compare(args, format, &cluster, wanted, ui).await;
+    if let Some(external) = external {
+        external.run(&sides)?;
+    }
+    if let Some(file) = &args.out {
+        let plan = plan_file::For { cluster: &cluster, config: uid.as_deref(), exact: args.exact };
+        plan.save(file, &manifests, &seen)?;
+    }
+    Ok(exit)
 }
 
-async fn compare(args: &DiffArgs, cluster: &Cluster, wanted: Wanted<'_>, ui: &mut Ui) -> Exit {
+/// Compares all objects; gives also what was live of each.
+async fn compare(
+    args: &DiffArgs,
+    format: Format,
+    cluster: &Cluster,
+    wanted: Wanted<'_>,
+    ui: &mut Ui,
+) -> (Exit, Live, Vec<Sides>) {
     let manifests = wanted.manifests;
     let planner = Planner { cluster, exact: args.exact };
-    let mut report = Report::new(args.format(), ui);
+    let mut report = Report::new(format, ui);
     let mut plans = stream::iter(manifests)
         .map(|manifest| async move {
-            planner.plan(manifest, &cluster.get(&manifest.id).await).await.after_definitions(manifests)
+            let live = cluster.get(&manifest.id).await;
+            let planned = planner.plan(manifest, &live).await.after_definitions(manifests);
+            (planned, live)
         })
         .buffered(IN_FLIGHT);
     let mut exit = Exit::Done;
     let mut approximate = None;
+    let mut seen = Live::new();
     let compared = async {
-        while let Some(planned) = plans.next().await {
+        while let Some((planned, live)) = plans.next().await {
+            seen.insert(planned.id.clone(), live);
             exit = exit.worst(exit_of(&planned));
             approximate = approximate.take().or_else(|| planned.approximate.clone());
             report.add(&planned);
@@ -135,13 +163,14 @@ async fn compare(args: &DiffArgs, cluster: &Cluster, wanted: Wanted<'_>, ui: &mu
         report.hint(hints::ORPHANS);
         exit = exit.worst(if args.exact { Exit::Drift } else { Exit::Done });
     }
+    let sides = report.take_sides();
     let summary = report.finish(exit.code());
     let foreign = match summary.foreign {
         0 => String::new(),
         number => format!("; {} set by others (--exact counts them)", count(number, "field", "fields")),
     };
     ui.note(&format!("{}{foreign}", summary.text()));
-    exit
+    (exit, seen, sides)
 }
 
 /// How `diff` ends after this object.

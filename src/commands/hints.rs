@@ -5,6 +5,7 @@
 use crate::cluster::{Class, ConnectError, Error};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::manifest::ObjectId;
 use crate::reconcile::outcome::{Action, Outcome};
 use crate::reconcile::plan::Planned;
 
@@ -15,10 +16,16 @@ pub const ORPHANS: &str = "kubectl bpfman config apply --prune deletes the orpha
 pub const KEPT_ORPHAN: &str = "kubectl bpfman config apply --prune --force-conflicts deletes it all the same";
 
 /// How to settle a conflict.
-pub const CONFLICT: &str = "take the fields over with apply --force-conflicts, or put the live values into the Config";
+pub const CONFLICT: &str = "take the fields over with apply --force-conflicts, or single ones with --take PATH|MANAGER; leave them with --yield PATH|MANAGER";
 
 /// How to settle fields that block ours.
 const BLOCKED: &str = "remove these fields with: kubectl bpfman config apply --force-conflicts";
+
+/// How to look at the pods of an object.
+pub fn pods(id: &ObjectId) -> String {
+    let namespace = id.namespace.as_deref().unwrap_or_default();
+    format!("look at the pods: kubectl get pods -n {namespace} -o wide; kubectl describe {id} -n {namespace}")
+}
 
 const ADDRESS: &str = "check the address: --server, kubectl config view --minify";
 
@@ -51,7 +58,9 @@ pub fn hint(error: &Error) -> Option<String> {
 
 fn of_class(class: &Class) -> Option<&'static str> {
     match class {
-        Class::Immutable(_) => Some("delete the object and apply again; deleting a DaemonSet stops its pods"),
+        Class::Immutable(_) => {
+            Some("apply --recreate deletes and creates it again; the pods of a DaemonSet stop meanwhile")
+        }
         Class::Forbidden => Some("request the permission, or use another identity: --user, --context, --as"),
         Class::Quota => Some("raise the quota, or delete objects that it counts: kubectl get resourcequota -A"),
         Class::Escalation => {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use serde_json::json;
 
+use crate::digest::sha256;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::ObjectId;
@@ -97,7 +98,7 @@ fn in_the_way(path: &Path) -> Failure {
 fn is_as_written(path: &Path, digests: Option<&BTreeSet<String>>, text: Option<&str>) -> bool {
     let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
     let Ok(found) = fs::read(path) else { return false };
-    let digest = digest(&found);
+    let digest = sha256(&found);
     is_file
         && (digests.is_some_and(|known| known.contains(&digest)) || text.is_some_and(|text| text.as_bytes() == found))
 }
@@ -107,7 +108,7 @@ fn write_all(directory: &Path, files: &[Content], before: Records, prune: bool, 
     let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
     let mut written = Records::new();
     for file in files {
-        written.entry(file.name.clone()).or_default().insert(digest(file.text.as_bytes()));
+        written.entry(file.name.clone()).or_default().insert(sha256(file.text.as_bytes()));
     }
     // All that is there, and all that will be: whenever this ends, the next run knows each file.
     let mut both = before.clone();
@@ -144,7 +145,7 @@ fn write_kustomization(directory: &Path, files: &[Content], records: &Records) -
         "resources": resources,
     });
     let list = yaml::to_string(&list);
-    let own = format!("{RECORD}{} {KUSTOMIZATION}\n", digest(list.as_bytes()));
+    let own = format!("{RECORD}{} {KUSTOMIZATION}\n", sha256(list.as_bytes()));
     let record = |(name, digest): (&String, &String)| format!("{RECORD}{digest} {name}\n");
     let records: String =
         records.iter().flat_map(|(name, digests)| digests.iter().map(move |digest| record((name, digest)))).collect();
@@ -176,12 +177,7 @@ fn read_records(text: &str) -> Option<Records> {
         rest = after;
     }
     let own = records.remove(KUSTOMIZATION)?;
-    own.contains(&digest(rest.as_bytes())).then_some(records)
-}
-
-fn digest(bytes: &[u8]) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    own.contains(&sha256(rest.as_bytes())).then_some(records)
 }
 
 /// Writes a file so that it is there whole or as it was.

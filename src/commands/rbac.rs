@@ -19,10 +19,6 @@ pub struct RbacArgs {
     /// Command that is to be permitted
     #[arg(value_enum)]
     command: Permitted,
-    #[command(flatten)]
-    file: File,
-    #[command(flatten)]
-    input: Input,
     /// Service account to bind the roles to; without it only the roles are printed
     #[arg(long, value_name = "NAMESPACE:NAME", value_parser = service_account)]
     service_account: Option<(String, String)>,
@@ -35,6 +31,10 @@ pub struct RbacArgs {
     /// For apply: permit --wait
     #[arg(long)]
     wait: bool,
+    #[command(flatten)]
+    file: File,
+    #[command(flatten)]
+    input: Input,
 }
 
 /// The commands that need permissions.

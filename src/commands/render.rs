@@ -17,10 +17,6 @@ use crate::yaml;
 /// Flags of `render`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RenderArgs {
-    #[command(flatten)]
-    file: File,
-    #[command(flatten)]
-    input: Input,
     /// Output format
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
     output: Format,
@@ -30,6 +26,10 @@ pub struct RenderArgs {
     /// Remove files from the directory that were written there before and are no longer rendered
     #[arg(long, requires = "output_dir")]
     prune: bool,
+    #[command(flatten)]
+    file: File,
+    #[command(flatten)]
+    input: Input,
 }
 
 impl RenderArgs {

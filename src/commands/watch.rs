@@ -27,8 +27,6 @@ use crate::ui::Ui;
 /// Flags of `watch`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WatchArgs {
-    #[command(flatten)]
-    input: Input,
     /// Form of the log
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
     output: Output,
@@ -62,6 +60,8 @@ pub struct WatchArgs {
     /// Report each step
     #[arg(long, short)]
     verbose: bool,
+    #[command(flatten)]
+    input: Input,
 }
 
 impl WatchArgs {
@@ -110,12 +110,13 @@ impl WatchArgs {
         }
     }
 
-    fn policy(&self) -> Policy {
+    fn policy(&self) -> Policy<'static> {
         Policy {
             conflicts: if self.force_conflicts { Conflicts::TakeSeen } else { Conflicts::Refuse },
             foreign: if self.exact { ForeignFields::Remove } else { ForeignFields::Keep },
             create_namespace: self.create_namespace,
             dry_run: DryRun::None,
+            ..Policy::default()
         }
     }
 

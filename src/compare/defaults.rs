@@ -60,7 +60,7 @@ fn pod_default(field: &str) -> Option<Value> {
 }
 
 /// `Always` for an image without a tag or with `latest`.
-fn pull_policy(container: &Value) -> Option<Value> {
+pub(super) fn pull_policy(container: &Value) -> Option<Value> {
     let image = container.get("image").and_then(Value::as_str)?;
     let name = image.rsplit('/').next().unwrap_or(image);
     let moving = !name.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest");

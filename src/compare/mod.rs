@@ -9,6 +9,7 @@ mod changes;
 mod defaults;
 mod empties;
 mod foreign;
+mod impact;
 mod in_sync;
 mod keys;
 mod overlay;
@@ -19,6 +20,7 @@ use serde_json::Value;
 pub use bookkeeping::Hidden;
 pub use changes::Change;
 pub use foreign::{Foreign, foreign};
+pub use impact::Restart;
 pub use in_sync::{Difference, Verdict, What, in_sync, is_terminating};
 pub use keys::{Keyed, may_lack_keys};
 pub use overlay::overlay;
@@ -42,8 +44,10 @@ pub struct Comparison {
     pub released: Vec<Released>,
     /// Whether an apply changes what is recorded as ours, be it that no value changes.
     pub records_ownership: bool,
-    /// Whether an apply starts the pods of the live object anew.
-    pub restarts_pods: bool,
+    /// The pods of the live object that an apply starts anew.
+    pub restart: Option<Restart>,
+    /// Pull policies that were the default of the live image, and stay.
+    pub stale_pull_policies: Vec<(FieldPath, String)>,
 }
 
 /// A field that is no longer desired, and that others keep alive.
@@ -81,10 +85,12 @@ pub fn compare_keyed(
     let released = ours.map(|ours| released(ours, ours_after, &desired_owners, desired)).unwrap_or_default();
     let records_ownership = recorded(ours) != recorded(ours_after);
 
+    let before = live;
     let (live, desired, hidden) = bookkeeping::take_out(live, desired, ours_after.map(|entry| &entry.fields));
     let (changes, desired) = changes::find(live.as_ref(), &desired, &owners, desired_owners.sets().chain(keys));
-    let restarts_pods = live.is_some() && has_pods(&desired) && changes.iter().any(|change| in_template(&change.path));
-    Comparison { live, desired, changes, hidden, released, records_ownership, restarts_pods }
+    let restart = before.and_then(|before| impact::restart(before, &desired, &changes));
+    let stale_pull_policies = impact::stale_pull_policies(&desired, &changes);
+    Comparison { live, desired, changes, hidden, released, records_ownership, restart, stale_pull_policies }
 }
 
 /// Whether `value` is an empty map that means nothing in an object of this kind: what controllers in Go write for structs that were never filled.
@@ -130,13 +136,4 @@ fn released(ours: &Entry, after: Option<&Entry>, managers: &Managers, desired: &
         }
     }
     released
-}
-
-fn has_pods(object: &Value) -> bool {
-    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-    matches!(kind, "DaemonSet" | "Deployment" | "StatefulSet")
-}
-
-fn in_template(path: &FieldPath) -> bool {
-    FieldPath::default().field("spec").field("template").contains(path)
 }

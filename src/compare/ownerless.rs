@@ -11,12 +11,12 @@ use super::foreign::{Foreign, is_kept};
 use crate::ownership::{FieldSet, Managers, is_item};
 use crate::path::{FieldPath, Step};
 
-/// The fields of `live` without an owner that `desired` does not have.
-pub fn ownerless(desired: &Value, live: &Value) -> Vec<Foreign> {
+/// The fields of `live` without an owner that `desired` does not have; `recorded` tells which lists have keys, besides the managers.
+pub fn ownerless(desired: &Value, live: &Value, recorded: Option<&FieldSet>) -> Vec<Foreign> {
     let managers = Managers::of(live);
     let (_, object, _) = bookkeeping::take_out(None, live, None);
     let mut search = Search { managers: &managers, root: live, found: Vec::new() };
-    search.value(&FieldPath::default(), &managers.sets().collect::<Vec<_>>(), desired, &object);
+    search.value(&FieldPath::default(), &managers.sets().chain(recorded).collect::<Vec<_>>(), desired, &object);
     search.found
 }
 
@@ -49,9 +49,14 @@ impl Search<'_> {
     }
 
     fn list(&mut self, at: &FieldPath, sets: &[&FieldSet], desired: &[Value], live: &[Value]) {
+        let names = sets.iter().find_map(|set| set.key_names());
         for (index, item) in live.iter().enumerate() {
             let known = sets.iter().find_map(|set| set.item(item, index)).map(|(step, _)| step.clone());
-            let guessed = || if sets.is_empty() { align::guessed_step(item) } else { None };
+            let guessed = || match &names {
+                Some(names) => align::keys_of(item, names),
+                None if sets.is_empty() => align::guessed_step(item),
+                None => None,
+            };
             let Some(step) = known.or_else(guessed) else { continue };
             let path = at.join(step.clone());
             match desired.iter().find(|desired| is_item(&step, desired, usize::MAX)) {

@@ -51,7 +51,7 @@ impl Dependencies {
         }
         let reads =
             |id: &&ObjectId| manifest.id.namespace == id.namespace && reads_config_map(&manifest.object, &id.name);
-        self.settings.iter().find(reads).map(|id| format!("depends on {id}"))
+        self.settings.iter().find(reads).map(|id| format!("needs {id}"))
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::stream;
 use serde_json::Value;
 
 use super::dependencies::Dependencies;
-use super::object::apply_object;
+use super::object::{Announce, apply_object};
 use super::outcome::{Action, Outcome};
 use super::policy::{DryRun, Policy};
 use super::{IN_FLIGHT, Live};
@@ -35,9 +35,11 @@ pub struct Execution<'a> {
     /// The cluster.
     pub cluster: &'a Cluster,
     /// What it may do.
-    pub policy: Policy,
+    pub policy: Policy<'a>,
     /// The Config that must still be there when an object is created; none when nothing owns the objects.
     pub owner: Option<&'a Owner>,
+    /// Told before an object is deleted and created again.
+    pub announce: Announce<'a>,
     /// Who may ask to stop.
     pub stop: &'a Stop,
 }
@@ -74,7 +76,7 @@ impl Execution<'_> {
                         return Some((manifest, Outcome::of(Action::Failed(error.clone()))));
                     }
                     tokio::select! {
-                        outcome = apply_object(self.cluster, manifest, live, self.policy) => Some((manifest, outcome)),
+                        outcome = apply_object(self.cluster, manifest, live, self.policy, self.announce) => Some((manifest, outcome)),
                         () = self.stop.grace_expired() => None,
                     }
                 })

@@ -6,15 +6,20 @@
 mod blockers;
 mod dependencies;
 pub mod execute;
+mod migrate;
 pub mod object;
+pub mod obstacles;
 pub mod orphans;
 pub mod outcome;
 pub mod permissions;
 pub mod plan;
 pub mod policy;
 pub mod prepare;
+mod recreate;
 pub mod rollout;
+pub mod settlement;
 mod subject;
+mod task;
 pub mod watch;
 
 use std::collections::BTreeMap;

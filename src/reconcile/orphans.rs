@@ -147,7 +147,7 @@ pub async fn prune(cluster: &Cluster, orphan: &Orphan, force: bool, dry_run: boo
     if !orphan.others.is_empty() && !force {
         return Pruned::Kept;
     }
-    match cluster.delete(&orphan.id, &orphan.uid, &orphan.resource_version, dry_run).await {
+    match cluster.delete(&orphan.id, (&orphan.uid, &orphan.resource_version), false, dry_run).await {
         Ok(()) => Pruned::Deleted,
         Err(error) => Pruned::Failed(error),
     }

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+pub use super::migrate::Migrated;
 use super::plan::{Conflict, Planned, State};
 use super::policy::{Conflicts, Policy};
 use crate::cluster::Error;
-use crate::compare::{Foreign, Released};
+use crate::compare::{Comparison, Foreign, Released};
 
 /// What became of an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub enum Action {
     Created,
     /// It was changed.
     Configured,
+    /// It was deleted and created again.
+    Recreated,
     /// It was as desired; nothing was sent.
     Unchanged,
     /// It was sent without being read first, for lack of the right: what changed is not known.
@@ -35,10 +38,16 @@ pub struct Outcome {
     pub conflicts: Vec<Conflict>,
     /// The fields of others that block ours, or that were removed.
     pub blockers: Vec<Foreign>,
+    /// Conflicts that were left to their owners: the fields were left out of what was sent.
+    pub yielded: Vec<Conflict>,
+    /// Fields of other managers whose ownership became ours.
+    pub migrated: Vec<Migrated>,
     /// Fields of others that are still there.
     pub foreign: Vec<Foreign>,
     /// Fields that are no longer desired and stay, since others own them.
     pub released: Vec<Released>,
+    /// What changed, where that is known; the values of a Secret are masked.
+    pub comparison: Option<Box<Comparison>>,
     /// The server's warnings.
     pub warnings: Vec<String>,
     /// The object as the server has it now, where it was sent.
@@ -52,8 +61,11 @@ impl Outcome {
             action,
             conflicts: Vec::new(),
             blockers: Vec::new(),
+            yielded: Vec::new(),
+            migrated: Vec::new(),
             foreign: Vec::new(),
             released: Vec::new(),
+            comparison: None,
             warnings: Vec::new(),
             object: None,
         }
@@ -65,7 +77,7 @@ impl Outcome {
     }
 
     /// What an apply with `policy` would come to.
-    pub fn planned(planned: Planned, policy: Policy) -> Self {
+    pub fn planned(planned: Planned, policy: Policy<'_>) -> Self {
         let refuses = policy.conflicts == Conflicts::Refuse;
         let action = match planned.state {
             State::InSync => Action::Unchanged,
@@ -77,11 +89,13 @@ impl Outcome {
             State::Differs | State::Blocked => Action::Configured,
             State::NeedsRecreate(error) | State::Unknown(error) => Action::Failed(error),
         };
+        let changes = matches!(action, Action::Created | Action::Configured);
         Self {
             conflicts: planned.conflicts,
             blockers: planned.blockers,
             foreign: planned.foreign,
-            released: planned.comparison.map(|comparison| comparison.released).unwrap_or_default(),
+            released: planned.comparison.as_ref().map(|comparison| comparison.released.clone()).unwrap_or_default(),
+            comparison: planned.comparison.filter(|_| changes).map(Box::new),
             warnings: planned.warnings,
             ..Self::of(action)
         }

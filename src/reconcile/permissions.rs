@@ -111,6 +111,10 @@ impl Subject<'_> {
         }
         let scope = manifest.id.namespace.clone().filter(|_| resource.namespaced);
         rules.permit(scope.clone(), (group, &resource.plural, name), &verbs);
+        if waits {
+            rules.permit(scope.clone(), ("", "pods", None), &["list"]);
+            rules.permit(scope.clone(), ("", "events", None), &["list"]);
+        }
         permit_grants(manifest, &resource.plural, scope, rules);
     }
 

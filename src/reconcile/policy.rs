@@ -2,6 +2,11 @@
 //!
 //! Pure data.
 
+use super::plan::Conflict;
+use super::settlement::{Settled, Settlement};
+use crate::compare::Foreign;
+use crate::manifest::Manifest;
+
 /// How far an apply goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DryRun {
@@ -37,8 +42,8 @@ pub enum ForeignFields {
 }
 
 /// What an apply may do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Policy<'a> {
     /// How far it goes.
     pub dry_run: DryRun,
     /// About conflicts.
@@ -47,4 +52,22 @@ pub struct Policy {
     pub foreign: ForeignFields,
     /// Whether it creates the namespace.
     pub create_namespace: bool,
+    /// Whether it deletes and creates again what cannot be changed otherwise.
+    pub recreate: bool,
+    /// Whether an object must be of the version that was read.
+    pub pinned: bool,
+    /// Single conflicts that are decided, whatever `conflicts` says.
+    pub settlement: Option<&'a Settlement>,
+    /// Managers whose fields become ours.
+    pub migrate_from: &'a [String],
+}
+
+impl Policy<'_> {
+    /// Decides about all that is in the way, if that is possible.
+    pub fn settle(&self, manifest: &Manifest, conflicts: &[Conflict], blockers: &[Foreign]) -> Settled {
+        let settlement = self.settlement.filter(|_| !(conflicts.is_empty() && blockers.is_empty()));
+        settlement.map_or(Settled::No, |settlement| {
+            settlement.settle(manifest, conflicts, blockers, self.conflicts != Conflicts::Refuse)
+        })
+    }
 }

@@ -92,7 +92,7 @@ impl<'a> Planner<'a> {
         }
         if applied.is_err() && !subject.exact {
             // What nobody owns may exclude our fields.
-            let ownerless = Subject::ownerless(manifest, Some(live));
+            let ownerless = Subject::ownerless(manifest, Some(live), None);
             let everything: Vec<FieldPath> = paths(&subject.foreign).into_iter().chain(paths(&ownerless)).collect();
             applied = self.without(&subject, live, &everything).await;
         }
@@ -133,7 +133,8 @@ impl<'a> Planner<'a> {
         let subject = &Subject { keyed: self.keyed(subject, live).await, ..subject.clone() };
         let foreign: Vec<FieldPath> = subject.foreign.iter().map(|field| field.path.clone()).collect();
         let near = blockers::nearest(&refused, &foreign);
-        let ownerless = Subject::ownerless(subject.manifest, subject.live).into_iter().map(|field| field.path);
+        let ownerless = Subject::ownerless(subject.manifest, subject.live, subject.keyed.as_ref());
+        let ownerless = ownerless.into_iter().map(|field| field.path);
         let everything: Vec<FieldPath> = foreign.iter().cloned().chain(ownerless).collect();
         for guess in [near, foreign, everything] {
             if guess.is_empty() {

@@ -40,16 +40,16 @@ impl<'a> Subject<'a> {
         let mut foreign = foreign.unwrap_or_default();
         let exact = exact && manifest.id.kind != "Namespace";
         if exact {
-            foreign.extend(Self::ownerless(manifest, live));
+            foreign.extend(Self::ownerless(manifest, live, None));
         }
         Self { manifest, live, field_manager, foreign, exact, keyed: None }
     }
 
     /// What nobody owns and the manifest does not have: to be told from the server's defaults.
-    pub fn ownerless(manifest: &Manifest, live: Option<&Value>) -> Vec<Foreign> {
+    pub fn ownerless(manifest: &Manifest, live: Option<&Value>, keyed: Option<&Keyed>) -> Vec<Foreign> {
         let Some(live) = live else { return Vec::new() };
-        let (live, desired) = mask::pair(live, &manifest.object);
-        compare::ownerless(&desired, &live)
+        let (live, desired) = mask::pair(live, keyed.map_or(&manifest.object, |keyed| &keyed.object));
+        compare::ownerless(&desired, &live, keyed.map(|keyed| &keyed.fields))
     }
 
     /// The plan for an object that is as desired, foreign fields aside.
@@ -154,7 +154,7 @@ impl<'a> Subject<'a> {
     fn foreign_with(&self, blockers: &[FieldPath]) -> Vec<Foreign> {
         let mut foreign = self.foreign.clone();
         if blockers.iter().any(|path| !foreign.iter().any(|field| field.path.contains(path))) {
-            let ownerless = Self::ownerless(self.manifest, self.live).into_iter();
+            let ownerless = Self::ownerless(self.manifest, self.live, self.keyed.as_ref()).into_iter();
             foreign.extend(ownerless.filter(|field| blockers.iter().any(|path| field.path.contains(path))));
         }
         foreign

@@ -1,18 +1,15 @@
 //! What `diff` prints, object by object, in one of its formats.
 
-use super::hunks::hunks;
+use super::hunks::{hunks, new_lines};
 use super::json;
 use super::markdown::{self, Section};
 use crate::cluster::{Error, count};
-use crate::compare::{Change, Foreign, Released};
+use crate::compare::{Change, Foreign, Released, Restart};
 use crate::reconcile::orphans::Orphan;
 use crate::reconcile::plan::{Planned, State};
 use crate::report;
 use crate::ui::{self, Tone, Ui};
-use crate::yaml::{self, Line};
-
-/// Lines of a missing object that are shown.
-const MOST_NEW_LINES: usize = 12;
+use crate::yaml;
 
 /// The formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +27,18 @@ pub enum Format {
     Summary,
     /// A comment for a pull request.
     Markdown,
+    /// Both sides of each object that differs, for another program.
+    External,
+}
+
+/// Both sides of an object; nothing of one that is not there.
+pub struct Sides {
+    /// The name of a file for it.
+    pub name: String,
+    /// What is live.
+    pub live: String,
+    /// What would be.
+    pub merged: String,
 }
 
 /// A diff as it is being printed.
@@ -38,6 +47,7 @@ pub struct Report<'a> {
     ui: &'a mut Ui,
     items: Vec<serde_json::Value>,
     sections: Vec<Section>,
+    sides: Vec<Sides>,
     orphans: Vec<serde_json::Value>,
     unlisted: Vec<String>,
     summary: Summary,
@@ -106,6 +116,7 @@ impl<'a> Report<'a> {
             ui,
             items: Vec::new(),
             sections: Vec::new(),
+            sides: Vec::new(),
             orphans: Vec::new(),
             unlisted: Vec::new(),
             summary: Summary::default(),
@@ -124,6 +135,7 @@ impl<'a> Report<'a> {
         match self.format {
             Format::Json => self.items.push(json::item(planned)),
             Format::Text => self.text(planned),
+            Format::External => self.sides.extend(sides(planned)),
             Format::Markdown => {
                 if !is_unremarkable(planned) {
                     self.sections.push(Section {
@@ -154,7 +166,7 @@ impl<'a> Report<'a> {
             Format::Markdown => {
                 self.sections.push(Section { name, state: format!("orphan; {why}"), lines: Vec::new() });
             }
-            Format::Text | Format::Summary => {
+            Format::Text | Format::Summary | Format::External => {
                 self.ui.line(&[
                     (Tone::Strong, &name),
                     (Tone::Plain, ": "),
@@ -181,6 +193,11 @@ impl<'a> Report<'a> {
         if let Some((_, error)) = kinds.first() {
             self.ui.note(&format!("cannot look for orphans of kind {}: {error}", self.unlisted.join(", ")));
         }
+    }
+
+    /// What was kept for another program.
+    pub fn take_sides(&mut self) -> Vec<Sides> {
+        std::mem::take(&mut self.sides)
     }
 
     /// Prints a next step.
@@ -222,7 +239,7 @@ impl<'a> Report<'a> {
     fn details(&mut self, planned: &Planned) {
         match (&planned.state, &planned.comparison) {
             (State::Missing | State::Unchecked(_), Some(comparison)) => {
-                self.new_lines(&yaml::lines(&comparison.desired));
+                new_lines(&yaml::lines(&comparison.desired), |pieces| self.line(pieces));
             }
             (State::NeedsRecreate(_), _) => {
                 for change in planned.changes() {
@@ -251,21 +268,15 @@ impl<'a> Report<'a> {
         for blocker in &planned.blockers {
             self.line(&[(Tone::Caution, "blocked by: "), (Tone::Plain, &foreign(blocker))]);
         }
+        for (path, policy) in planned.comparison.iter().flat_map(|comparison| &comparison.stale_pull_policies) {
+            let text = format!("{path}: {policy} stays; it was the default of the live image");
+            self.line(&[(Tone::Caution, "note: "), (Tone::Plain, &text)]);
+        }
         for released in planned.comparison.iter().flat_map(|comparison| &comparison.released) {
             self.line(&[(Tone::Caution, "no longer desired: "), (Tone::Plain, &kept(released))]);
         }
         for field in &planned.foreign {
             self.line(&[(Tone::Faint, "foreign: "), (Tone::Faint, &foreign(field))]);
-        }
-    }
-
-    fn new_lines(&mut self, lines: &[Line]) {
-        let most = if lines.len() > MOST_NEW_LINES + 1 { MOST_NEW_LINES } else { lines.len() };
-        for line in lines.iter().take(most) {
-            self.line(&[(Tone::Added, "+"), (Tone::Added, &line.text)]);
-        }
-        if let Some(more) = lines.len().checked_sub(most).filter(|more| *more > 0) {
-            self.line(&[(Tone::Faint, &format!("+… {more} more lines"))]);
         }
     }
 
@@ -302,14 +313,24 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Both sides of an object that differs, under the name that `kubectl diff` gives it.
+fn sides(planned: &Planned) -> Option<Sides> {
+    let comparison = planned.comparison.as_ref().filter(|_| planned.state != State::InSync)?;
+    let id = &planned.id;
+    let namespace = id.namespace.as_deref().unwrap_or_default();
+    let name = format!("{}.{}.{}.{namespace}.{}", id.group(), id.version(), id.kind, id.name);
+    let live = comparison.live.as_ref().map(yaml::to_string).unwrap_or_default();
+    Some(Sides { name: name.trim_start_matches('.').to_owned(), live, merged: yaml::to_string(&comparison.desired) })
+}
+
 /// Whether there is nothing to say of an object.
 fn is_unremarkable(planned: &Planned) -> bool {
     planned.state == State::InSync && planned.foreign.is_empty()
 }
 
 fn heading(planned: &Planned) -> String {
-    let restarts = planned.comparison.as_ref().is_some_and(|comparison| comparison.restarts_pods);
-    let restarts = if restarts { "; applying restarts its pods" } else { "" };
+    let restart = planned.comparison.as_ref().and_then(|comparison| comparison.restart.as_ref());
+    let restarts = restart.map(restarts).unwrap_or_default();
     let approximate = if planned.approximate.is_some() { " (approximate)" } else { "" };
     let changes = || format!("{}{approximate}", count(planned.changes().len(), "change", "changes"));
     match &planned.state {
@@ -323,6 +344,24 @@ fn heading(planned: &Planned) -> String {
         State::Unknown(Error::Terminating | Error::NamespaceTerminating(_)) => "being deleted".to_owned(),
         State::Unknown(_) => "unknown".to_owned(),
     }
+}
+
+/// `; applying restarts its 3 pods, at most 1 at once`.
+fn restarts(Restart { pods, at_once, on_delete }: &Restart) -> String {
+    if *on_delete {
+        return "; its pods restart only when they are deleted (OnDelete)".to_owned();
+    }
+    match (pods, at_once) {
+        (Some(pods), Some(at_once)) => {
+            format!("; applying restarts its {}, at most {at_once} at once", count_u64(*pods, "pod", "pods"))
+        }
+        (Some(pods), None) => format!("; applying restarts its {}", count_u64(*pods, "pod", "pods")),
+        (None, _) => "; applying restarts its pods".to_owned(),
+    }
+}
+
+fn count_u64(number: u64, one: &str, many: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), one, many)
 }
 
 /// `path: value  # owners`.

@@ -13,6 +13,20 @@ use crate::yaml::{self, Line};
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
+/// Lines of a new object that are shown.
+const MOST_NEW_LINES: usize = 12;
+
+/// Prints the beginning of an object that is new.
+pub(super) fn new_lines(lines: &[Line], mut print: impl FnMut(&[(Tone, &str)])) {
+    let most = if lines.len() > MOST_NEW_LINES + 1 { MOST_NEW_LINES } else { lines.len() };
+    for line in lines.iter().take(most) {
+        print(&[(Tone::Added, "+"), (Tone::Added, &line.text)]);
+    }
+    if let Some(more) = lines.len().checked_sub(most).filter(|more| *more > 0) {
+        print(&[(Tone::Faint, &format!("+… {more} more lines"))]);
+    }
+}
+
 /// Prints the changes of an object that is there.
 pub(super) fn hunks(comparison: &Comparison, managers: &Managers, mut print: impl FnMut(&[(Tone, &str)])) {
     let Some(live) = &comparison.live else { return };

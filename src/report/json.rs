@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::diff::Summary;
 use crate::cluster::Error;
-use crate::compare::{Change, Foreign};
+use crate::compare::{Change, Foreign, Released};
 use crate::failure::Failure;
 use crate::manifest::ObjectId;
 use crate::ownership::Owner;
 use crate::problem::Problem;
 use crate::reconcile::orphans::Orphan;
-use crate::reconcile::plan::{Planned, State};
+use crate::reconcile::plan::{Conflict, Planned, State};
 use crate::report;
 
 /// What ended a command: `{"errors": […], "exitCode": 3, "hints": […]}`. An error has a `message`; where it is known also the
@@ -88,19 +88,14 @@ pub(super) fn item(planned: &Planned) -> Value {
         "object": object(&planned.id),
         "state": state(&planned.state),
         "changes": if is_new(&planned.state) { Vec::new() } else { list(planned.changes()) },
-        "conflicts": planned.conflicts.iter().map(|conflict| json!({
-            "path": conflict.path.to_string(),
-            "live": conflict.live,
-            "desired": conflict.desired,
-            "owners": owners(&conflict.owners),
-        })).collect::<Vec<_>>(),
+        "conflicts": conflicts(&planned.conflicts),
         "blockers": foreign(&planned.blockers),
         "foreign": foreign(&planned.foreign),
-        "released": comparison.iter().flat_map(|comparison| &comparison.released).map(|released| json!({
-            "path": released.path.to_string(),
-            "owners": owners(&released.owners),
-        })).collect::<Vec<_>>(),
-        "restartsPods": comparison.is_some_and(|comparison| comparison.restarts_pods),
+        "released": comparison.map(|comparison| released(&comparison.released)).unwrap_or_default(),
+        "restartsPods": comparison.is_some_and(|comparison| comparison.restart.is_some()),
+        "restart": comparison.and_then(|comparison| comparison.restart.as_ref()).map(|restart| json!({
+            "pods": restart.pods, "maxUnavailable": restart.at_once, "onDelete": restart.on_delete,
+        })),
         "desired": comparison.filter(|_| is_new(&planned.state)).map(|comparison| &comparison.desired),
         "lastOtherWriter": planned.last_other_writer.as_ref().map(owner),
         "warnings": planned.warnings,
@@ -135,12 +130,32 @@ fn message(state: &State) -> Vec<Value> {
     }
 }
 
-fn foreign(fields: &[Foreign]) -> Vec<Value> {
+/// Fields that others own with other values.
+pub(super) fn conflicts(conflicts: &[Conflict]) -> Vec<Value> {
+    let conflict = |conflict: &Conflict| {
+        json!({
+            "path": conflict.path.to_string(),
+            "live": conflict.live,
+            "desired": conflict.desired,
+            "owners": owners(&conflict.owners),
+        })
+    };
+    conflicts.iter().map(conflict).collect()
+}
+
+/// Fields that are no longer desired and stay.
+pub(super) fn released(fields: &[Released]) -> Vec<Value> {
+    fields.iter().map(|field| json!({"path": field.path.to_string(), "owners": owners(&field.owners)})).collect()
+}
+
+/// Fields that others set.
+pub(super) fn foreign(fields: &[Foreign]) -> Vec<Value> {
     let field = |field: &Foreign| json!({"path": field.path.to_string(), "value": field.value, "owners": owners(&field.owners)});
     fields.iter().map(field).collect()
 }
 
-fn list(changes: &[Change]) -> Vec<Value> {
+/// Values that change.
+pub(super) fn list(changes: &[Change]) -> Vec<Value> {
     let change = |change: &Change| {
         json!({
             "path": change.path.to_string(),
@@ -152,10 +167,12 @@ fn list(changes: &[Change]) -> Vec<Value> {
     changes.iter().map(change).collect()
 }
 
+/// Who owns a value.
 pub(super) fn owners(owners: &[Owner]) -> Vec<Value> {
     owners.iter().map(owner).collect()
 }
 
+/// One owner.
 pub(super) fn owner(owner: &Owner) -> Value {
     json!({
         "manager": owner.manager,

@@ -1,5 +1,6 @@
 //! What people and machines read: turns results into lines. Takes values, gives text to the [`Ui`]; decides nothing.
 
+pub mod apply;
 pub mod diff;
 mod hunks;
 pub mod json;
@@ -12,6 +13,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::compare::Change;
+use crate::digest;
 use crate::failure::Failure;
 use crate::ownership::Owner;
 use crate::problem::Problem;
@@ -98,8 +100,7 @@ fn shortened_line(line: &str) -> Cow<'_, str> {
         return Cow::Borrowed(line);
     }
     let (name, value) = line.split_once(": ").unwrap_or(("", line));
-    let digest = ring::digest::digest(&ring::digest::SHA256, value.as_bytes());
-    let digest: String = digest.as_ref().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let digest: String = digest::sha256(value.as_bytes()).chars().take(12).collect();
     Cow::Owned(format!("{name}: ({} bytes, sha256 {digest}…)", value.len()))
 }
 
@@ -156,4 +157,10 @@ pub fn conflict(conflict: &Conflict) -> String {
 pub fn taken_over(conflict: &Conflict) -> String {
     let (live, desired) = pair(conflict.live.as_ref(), conflict.desired.as_ref());
     format!("took over {} from {}, it was {live}, is {desired}", conflict.path, owners(&conflict.owners))
+}
+
+/// What was left to its owner: where, whose it is, and both values.
+pub fn yielded(conflict: &Conflict) -> String {
+    let (live, desired) = pair(conflict.live.as_ref(), conflict.desired.as_ref());
+    format!("left {} to {}, it is {live}, desired is {desired}", conflict.path, owners(&conflict.owners))
 }

@@ -1,53 +1,17 @@
-//! The lines of `apply`: what became of each object.
+//! What `apply` and `watch` say of an object beyond the result, and of a run that was stopped or waits.
+
+use serde_json::Value;
 
 use crate::cluster::{Class, count};
-use crate::compare::Foreign;
+use crate::compare::{self, Difference, Foreign, Verdict, What};
 use crate::manifest::{Manifest, ObjectId};
-use crate::path::Step;
-use crate::reconcile::orphans::{Orphan, Pruned};
+use crate::mask;
+use crate::ownership::{Managers, value_at};
+use crate::path::{FieldPath, Step};
 use crate::reconcile::outcome::{Action, Outcome};
-use crate::reconcile::policy::DryRun;
 use crate::reconcile::rollout::Progress;
 use crate::report;
 use crate::ui::{Tone, Ui};
-
-/// Prints the result line of an object, and beside it what a person should know.
-pub fn outcome(manifest: &Manifest, outcome: &Outcome, dry_run: DryRun, ui: &mut Ui) {
-    let id = manifest.id.to_string();
-    let (word, tone) = word(&outcome.action);
-    let suffix = suffix(dry_run);
-    let reason = match &outcome.action {
-        Action::Skipped(reason) => format!(" ({reason})"),
-        _ => String::new(),
-    };
-    ui.line(&[(Tone::Plain, &id), (Tone::Plain, " "), (tone, word), (Tone::Faint, &reason), (Tone::Faint, suffix)]);
-    remarks(manifest, outcome, ui);
-}
-
-fn suffix(dry_run: DryRun) -> &'static str {
-    match dry_run {
-        DryRun::None => "",
-        DryRun::Client => " (dry run)",
-        DryRun::Server => " (server dry run)",
-    }
-}
-
-/// Prints what became of an orphan.
-pub fn pruned(orphan: &Orphan, pruned: &Pruned, dry_run: DryRun, ui: &mut Ui) {
-    let (id, name) = (orphan.id.to_string(), orphan.id.full_name());
-    let (word, tone) = match pruned {
-        Pruned::Deleted => ("pruned", Tone::Caution),
-        Pruned::Kept | Pruned::Failed(_) => ("failed", Tone::Bad),
-    };
-    ui.line(&[(Tone::Plain, &id), (Tone::Plain, " "), (tone, word), (Tone::Faint, suffix(dry_run))]);
-    match pruned {
-        Pruned::Deleted => {}
-        Pruned::Kept => {
-            ui.error(&format!("cannot prune {name}: fields of it are owned by {}", report::owners(&orphan.others)));
-        }
-        Pruned::Failed(error) => ui.error(&format!("cannot prune {name}: {error}")),
-    }
-}
 
 /// Prints what there is to say beyond the result: errors, what was taken over or removed, what stays, the server's warnings.
 pub fn remarks(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
@@ -62,6 +26,19 @@ pub fn remarks(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
             failed(manifest, &format!("blocked: {fields} set by others must be removed first"), outcome, ui);
         }
         _ => taken(manifest, outcome, ui),
+    }
+    for yielded in &outcome.yielded {
+        ui.warning(&format!("{id}: {}", report::yielded(yielded)));
+    }
+    for migrated in &outcome.migrated {
+        let (fields, owner) = (count(migrated.fields, "field", "fields"), report::owner(&migrated.owner));
+        let removed: Vec<String> = migrated.removed.iter().map(ToString::to_string).collect();
+        let removed = if removed.is_empty() {
+            String::new()
+        } else {
+            format!("; not desired and removed: {}", removed.join(", "))
+        };
+        ui.warning(&format!("{id}: {fields} of {owner} are owned by us now{removed}"));
     }
     for released in &outcome.released {
         let owners = report::owners(&released.owners);
@@ -107,18 +84,12 @@ fn failed(manifest: &Manifest, error: &str, outcome: &Outcome, ui: &Ui) {
 pub fn word(action: &Action) -> (&'static str, Tone) {
     match action {
         Action::Created => ("created", Tone::Added),
+        Action::Recreated => ("recreated", Tone::Caution),
         Action::Configured => ("configured", Tone::Caution),
         Action::Unchanged => ("unchanged", Tone::Faint),
         Action::Applied => ("applied", Tone::Caution),
         Action::Skipped(_) => ("skipped", Tone::Caution),
         Action::Failed(_) | Action::Blocked => ("failed", Tone::Bad),
-    }
-}
-
-/// Prints how many were done and how many failed, when not all were.
-pub fn summary(done: usize, failed: usize, skipped: usize, ui: &Ui) {
-    if failed + skipped > 0 {
-        ui.note(&format!("{done} done, {failed} failed, {skipped} skipped"));
     }
 }
 
@@ -139,4 +110,36 @@ pub fn not_done(done: &[ObjectId], all: &[Manifest], ui: &Ui) {
 pub fn rollout(id: &ObjectId, progress: &Progress, ui: &Ui) {
     let state = if progress.done() { "rolled out" } else { "rolling out" };
     ui.note(&format!("{id} {state}: {progress}"));
+}
+
+/// Prints which values of an object that was applied are other ones by now, and whose; returns whether there are any.
+pub fn changed_back(manifest: &Manifest, live: Option<&Value>, field_manager: &str, ui: &Ui) -> bool {
+    let name = manifest.id.full_name();
+    let Some(live) = live else {
+        ui.error(&format!("{name} was deleted again"));
+        return true;
+    };
+    let Verdict::Differs(differences) = compare::in_sync(&manifest.object, live, field_manager) else { return false };
+    let (live, desired) = mask::pair(live, &manifest.object);
+    let managers = Managers::of(&live);
+    let values = |path: &FieldPath| (value_at(&live, path).cloned(), value_at(&desired, path).cloned());
+    let is_changed = |difference: &&Difference| match difference.what {
+        What::Missing | What::OtherValue => true,
+        // Whoever changes a value takes its ownership.
+        What::NotOurs => matches!(values(&difference.path), (Some(live), desired) if Some(&live) != desired.as_ref()),
+        What::NoLongerDesired | What::Order | What::Unclear => false,
+    };
+    let mut changed = differences.iter().filter(is_changed).peekable();
+    let any = changed.peek().is_some();
+    for difference in changed {
+        let path = &difference.path;
+        let owners = managers.owners(&live, path);
+        let who = match managers.last_other_writer(field_manager) {
+            Some(writer) if owners.is_empty() => report::owner(writer),
+            _ => report::owners(&owners),
+        };
+        let [was, is] = [&desired, &live].map(|object| report::value(value_at(object, path)));
+        ui.error(&format!("{name}: {path} was set to {was}, and is {is} now, by {who}"));
+    }
+    any
 }

@@ -24,7 +24,13 @@ impl Nodes {
         let stages = kwok_stages()?.display().to_string();
         let controllers = "--controllers=daemonset-controller,garbage-collector-controller,namespace-controller,node-lifecycle-controller";
         let mut running = vec![
-            start("kube-controller-manager", &["--leader-elect=false", "--secure-port=0", controllers], folder, port)?,
+            start(
+                "kube-controller-manager",
+                // No node has a heart that beats; they stay ready all the same.
+                &["--leader-elect=false", "--secure-port=0", "--node-monitor-grace-period=8760h", controllers],
+                folder,
+                port,
+            )?,
             start("kube-scheduler", &["--leader-elect=false", "--secure-port=0"], folder, port)?,
             start("kwok", &["--manage-all-nodes=true", &format!("--config={stages}")], folder, port)?,
         ];

@@ -15,7 +15,7 @@ fn told(fixture: &Fixture) -> String {
     lines.extend(comparison.released.iter().map(|field| format!("released {}", field.path)));
     lines.extend(comparison.hidden.iter().map(|field| format!("hidden {}: {}", field.path, field.reason)));
     lines.extend(comparison.records_ownership.then(|| "records ownership".into()));
-    lines.extend(comparison.restarts_pods.then(|| "restarts pods".into()));
+    lines.extend(comparison.restart.iter().map(|_| "restarts pods".into()));
     let foreign = foreign(&fixture.desired, &fixture.live, MANAGER);
     lines.extend(foreign.iter().map(|field| format!("foreign {} ({})", field.path, field.owners[0].manager)));
     lines.push(String::new());

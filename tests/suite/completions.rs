@@ -55,6 +55,7 @@ fn commands_flags_values_and_names_are_completed() {
         :4
         exit 0
         diff --ou
+        --out	Save the plan: apply --plan FILE applies just what was compared, if nothing has moved since
         --output	Output format
         :4
         exit 0
@@ -150,10 +151,12 @@ fn short_flags_and_the_end_of_flags_count() {
         exit 0
         render	Print the objects that the Config becomes
         diff	Show where the cluster deviates, and who changed it
-        apply	Bring the cluster to what is wanted, by server-side apply
-        watch	Keep the cluster at what is wanted, until stopped
+        apply	Bring the cluster to the desired state, by server-side apply
+        watch	Keep the cluster in the desired state, until stopped
         rbac	Print the roles with which diff, apply or watch works
         completion	Print the completion script of a shell
+        version	Print the version of this program, and of the server
+        options	Print the flags that all commands take
         help	Print help of a command
         :4
         exit 0

@@ -34,7 +34,7 @@ fn drift_is_told_by_object_path_values_owner_and_time() {
         configmap/bpfman-config in ebpf data["bpfman.log.level"]: "trace" -> "bpfman=info"  # kubectl-edit (Update) since TIME
         service/bpfman-agent-metrics-service in ebpf (root): missing
         daemonset.apps/bpfman-daemon in ebpf spec.template.spec.containers[name="bpfman"].image: "registry.example/debug:v9" -> "registry.example/daemon:v2"  # kubectl-set (Update) since TIME
-        2> hint: take the fields over with apply --force-conflicts, or put the live values into the Config
+        2> hint: take the fields over with apply --force-conflicts, or single ones with --take PATH|MANAGER; leave them with --yield PATH|MANAGER
         2> 9 objects: 4 to change; hidden: 13 fields of server bookkeeping
         exit 1
     "#]].assert_eq(&run(&cluster, "diff -o paths"));
@@ -86,7 +86,7 @@ fn drift_is_told_by_object_path_values_owner_and_time() {
                  name: bpfman
                  resources: {}
         conflict: spec.template.spec.containers[name="bpfman"].image is owned by kubectl-set (Update) since TIME
-        2> hint: take the fields over with apply --force-conflicts, or put the live values into the Config
+        2> hint: take the fields over with apply --force-conflicts, or single ones with --take PATH|MANAGER; leave them with --yield PATH|MANAGER
         2> 9 objects: 4 to change; hidden: 13 fields of server bookkeeping
         exit 1
     "#]]
@@ -125,6 +125,7 @@ fn a_restart_of_the_pods_is_nobodys_drift() {
         daemonset.apps/bpfman-daemon unchanged
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> 4 unchanged
         exit 0
         daemonset.apps/bpfman-daemon in ebpf spec.template.metadata.annotations["kubectl.kubernetes.io/restartedAt"]: "TIME" -> (none)  # kubectl-rollout (Update) since TIME
         2> monitoring.coreos.com is not served: the monitoring objects are left out
@@ -283,19 +284,19 @@ fn a_conflict_refuses_its_object_and_force_says_what_it_takes() {
         namespace/ebpf unchanged
         csidriver.storage.k8s.io/csi.bpfman.io created
         configmap/bpfman-config failed
-        daemonset.apps/bpfman-daemon skipped (depends on configmap/bpfman-config)
+        daemonset.apps/bpfman-daemon skipped (needs configmap/bpfman-config)
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply configmap/bpfman-config in ebpf: conflict: 1 field is owned by another field manager with another value
         2>   data["bpfman.log.level"] is owned by other (Apply) since TIME: live "trace", desired "bpfman=info"
-        2> hint: take the fields over with apply --force-conflicts, or put the live values into the Config
-        2> 2 done, 1 failed, 1 skipped
+        2> hint: take the fields over with apply --force-conflicts, or single ones with --take PATH|MANAGER; leave them with --yield PATH|MANAGER
+        2> 1 created, 1 unchanged, 1 skipped, 1 failed
         exit 4
 
         configmap/bpfman-config in ebpf data["bpfman.log.level"]: "trace" -> "bpfman=info"  # other (Apply) since TIME
         daemonset.apps/bpfman-daemon in ebpf spec.template.spec.containers[name="bpfman"].image: "registry.example/debug:v9" -> "registry.example/daemon:v2"  # kubectl-set (Update) since TIME
         2> monitoring.coreos.com is not served: the monitoring objects are left out
-        2> hint: take the fields over with apply --force-conflicts, or put the live values into the Config
+        2> hint: take the fields over with apply --force-conflicts, or single ones with --take PATH|MANAGER; leave them with --yield PATH|MANAGER
         2> 4 objects: 2 to change; hidden: 4 fields of server bookkeeping
         exit 1
 
@@ -307,6 +308,7 @@ fn a_conflict_refuses_its_object_and_force_says_what_it_takes() {
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: configmap/bpfman-config: took over data["bpfman.log.level"] from other (Apply) since TIME, it was "trace", is "bpfman=info"
         2> warning: daemonset.apps/bpfman-daemon: took over spec.template.spec.containers[name="bpfman"].image from kubectl-set (Update) since TIME, it was "registry.example/debug:v9", is "registry.example/daemon:v2"
+        2> 2 configured, 2 unchanged
         exit 0
 
         2> monitoring.coreos.com is not served: the monitoring objects are left out
@@ -366,6 +368,7 @@ fn what_another_manager_keeps_is_told_and_stays() {
         daemonset.apps/bpfman-daemon unchanged
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> 4 unchanged
         exit 0
     "#]].assert_eq(&(run(&cluster, "diff") + &run(&cluster, "diff --exact") + &run(&cluster, "diff --exact -o paths") + &run(&cluster, "apply")));
 }

@@ -142,6 +142,7 @@ fn an_empty_cluster_gets_the_config_of_a_file_and_all_of_its_objects() {
         daemonset.apps/bpfman-daemon created
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> 5 created
         exit 0
 
         config.bpfman.io/bpfman-config unchanged
@@ -151,6 +152,7 @@ fn an_empty_cluster_gets_the_config_of_a_file_and_all_of_its_objects() {
         daemonset.apps/bpfman-daemon unchanged
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
+        2> 5 unchanged
         exit 0
 
         2> monitoring.coreos.com is not served: the monitoring objects are left out

@@ -158,6 +158,7 @@ fn an_exported_config_is_applied_without_its_server_owned_fields() {
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: config.bpfman.io/bpfman-config: took over spec.agent.logLevel from kubectl (Apply) since TIME, it was "debug", is "trace"
+        2> 3 configured, 2 unchanged
         exit 0
         ["trace",["example.com/theirs"]]"#]].assert_eq(&told);
 }
@@ -207,7 +208,7 @@ fn a_field_that_only_the_server_can_judge_is_refused_once() {
         2>   it comes from OWN/servicemonitor-agent.yaml
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: failed to create typed patch object (ebpf/bpfman-daemon; apps/v1, Kind=DaemonSet): .spec.template.spec.futureField: field not declared in schema
         2>   it comes from OWN/daemonset-daemon.yaml
-        2> 7 done, 2 failed, 0 skipped
+        2> 7 unchanged, 2 failed
         exit 4
     "#]].assert_eq(&told);
     let patches = requests(&cluster, mark).into_iter().filter(|request| request.verb == "patch");
@@ -276,6 +277,7 @@ fn a_live_list_with_an_item_twice_is_compared_and_left_alone() {
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: daemonset.apps/bpfman-daemon: spec.template.spec.containers[0].env[3]: hides previous definition of "DEBUG", which may be dropped when using apply
+        2> 1 configured, 3 unchanged
         exit 0
 
         daemonset.apps/bpfman-daemon in ebpf: in sync; 1 field set by others

@@ -62,6 +62,7 @@ fn what_is_no_longer_desired_is_listed_and_pruned_on_request() {
         configmap/bpfman-config unchanged
         daemonset.apps/bpfman-daemon unchanged
         2> using context "controlplane", server SERVER
+        2> 4 unchanged
         exit 0
         $ apply --monitoring off --prune --dry-run=server
         namespace/ebpf unchanged (server dry run)
@@ -76,7 +77,7 @@ fn what_is_no_longer_desired_is_listed_and_pruned_on_request() {
         2> using context "controlplane", server SERVER
         2> error: cannot prune service/bpfman-agent-metrics-service in ebpf: fields of it are owned by kubectl-label (Update) since TIME
         2> hint: kubectl bpfman config apply --prune --force-conflicts deletes it all the same
-        2> 8 done, 1 failed, 0 skipped
+        2> 4 pruned, 4 unchanged, 1 failed (server dry run)
         exit 4
         $ apply --monitoring off --prune
         namespace/ebpf unchanged
@@ -91,7 +92,7 @@ fn what_is_no_longer_desired_is_listed_and_pruned_on_request() {
         2> using context "controlplane", server SERVER
         2> error: cannot prune service/bpfman-agent-metrics-service in ebpf: fields of it are owned by kubectl-label (Update) since TIME
         2> hint: kubectl bpfman config apply --prune --force-conflicts deletes it all the same
-        2> 8 done, 1 failed, 0 skipped
+        2> 4 pruned, 4 unchanged, 1 failed
         exit 4
         $ apply --monitoring off --prune --force-conflicts
         namespace/ebpf unchanged
@@ -100,6 +101,7 @@ fn what_is_no_longer_desired_is_listed_and_pruned_on_request() {
         daemonset.apps/bpfman-daemon unchanged
         service/bpfman-agent-metrics-service pruned
         2> using context "controlplane", server SERVER
+        2> 1 pruned, 4 unchanged
         exit 0
         $ diff --monitoring off
         2> 4 objects: 0 to change

@@ -91,7 +91,7 @@ fn diff_needs_each_rule_that_is_printed_and_no_other() {
 
 #[test]
 fn apply_needs_each_rule_that_is_printed_and_no_other() {
-    let granted = Granted::new("apply --prune --wait --create-namespace");
+    let granted = Granted::new("apply --prune --create-namespace");
     let old = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "old", "namespace": "ebpf"}, "data": {"a": "b"}});
     granted.cluster.apply_by("bpfman-config", &old.to_string());
     let command = "apply --dry-run=server --prune --create-namespace";

@@ -67,6 +67,7 @@ fn who_may_only_read_gets_an_approximate_diff() {
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: csidriver.storage.k8s.io/csi.bpfman.io: not checked by the server: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
         2> warning: daemonset.apps/bpfman-daemon: not checked by the server: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
+        2> 1 created, 1 configured, 2 unchanged (dry run)
         exit 0
 
         namespace/ebpf unchanged (server dry run)
@@ -78,7 +79,7 @@ fn who_may_only_read_gets_an_approximate_diff() {
         2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: forbidden: User "reader" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
         2> hint: request the permission, or use another identity: --user, --context, --as
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
-        2> 2 done, 2 failed, 0 skipped
+        2> 2 unchanged, 2 failed (server dry run)
         exit 4
     "#]].assert_eq(&told.join("\n"));
 }
@@ -107,7 +108,7 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         2> hint: request the permission, or use another identity: --user, --context, --as
         2> error: cannot apply csidriver.storage.k8s.io/csi.bpfman.io: forbidden: User "narrow" cannot patch resource "csidrivers" in API group "storage.k8s.io" at the cluster scope
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "narrow" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
-        2> 1 done, 3 failed, 0 skipped
+        2> 1 created, 3 failed
         exit 4
 
         daemonset.apps/bpfman-daemon in ebpf (root): missing (approximate)
@@ -125,7 +126,7 @@ fn who_may_do_little_does_that_and_hears_of_the_rest() {
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: forbidden: User "reader" cannot patch resource "daemonsets" in API group "apps" in the namespace "ebpf"
         2> hint: request the permission, or use another identity: --user, --context, --as
-        2> 3 done, 1 failed, 0 skipped
+        2> 3 unchanged, 1 failed
         exit 4
     "#]].assert_eq(&told.join("\n"));
 }
@@ -154,7 +155,7 @@ fn a_missing_namespace_is_told_once_and_what_is_in_none_is_done() {
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply namespace/ebpf: namespace "ebpf" not found
         2> hint: create it with --create-namespace or: kubectl create namespace ebpf
-        2> 1 done, 1 failed, 2 skipped
+        2> 1 created, 2 skipped, 1 failed
         exit 4
 
         namespace/ebpf created
@@ -164,8 +165,10 @@ fn a_missing_namespace_is_told_once_and_what_is_in_none_is_done() {
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> daemonset.apps/bpfman-daemon rolling out: its controller has not seen it yet
-        2> error: not rolled out in time: daemonset.apps/bpfman-daemon
-        2> hint: look at the pods (kubectl get pods -o wide), or allow more with --timeout
+        2> error: not rolled out in time: daemonset.apps/bpfman-daemon in ebpf
+        2> hint: allow more time with --timeout
+        2> hint: look at the pods: kubectl get pods -n ebpf -o wide; kubectl describe daemonset.apps/bpfman-daemon -n ebpf
+        2> 3 created, 1 unchanged
         exit 5
     "#]]
     .assert_eq(&told.join("\n"));
@@ -190,7 +193,7 @@ fn a_kind_that_is_not_served_does_not_stop_the_others() {
         2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
         2> hint: install the API, or leave its objects out: --monitoring off, --platform kubernetes
         2> error: cannot apply servicemonitor.monitoring.coreos.com/bpfman-controller-manager-metrics-monitor in ebpf: the server has no resource servicemonitors.monitoring.coreos.com (monitoring.coreos.com/v1)
-        2> 7 done, 2 failed, 0 skipped
+        2> 6 created, 1 configured, 2 failed
         exit 4
 
         servicemonitor.monitoring.coreos.com/bpfman-agent-metrics-monitor in ebpf (root): unknown
@@ -425,7 +428,7 @@ fn an_object_on_its_way_out_is_not_applied_to() {
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply daemonset.apps/bpfman-daemon in ebpf: the object is being deleted
-        2> 3 done, 1 failed, 0 skipped
+        2> 3 unchanged, 1 failed
         exit 4
 
         namespace/ebpf (root): being deleted
@@ -445,7 +448,7 @@ fn an_object_on_its_way_out_is_not_applied_to() {
         2> using context "controlplane", server SERVER
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply namespace/ebpf: namespace "ebpf" is being deleted
-        2> 1 done, 1 failed, 2 skipped
+        2> 1 unchanged, 2 skipped, 1 failed
         exit 4
     "#]]
     .assert_eq(&told);

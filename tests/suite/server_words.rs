@@ -53,7 +53,7 @@ fn a_policy_that_speaks_of_immutable_fields_is_a_policy_with_its_text() {
     expect![[r#"
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply configmap/own in ebpf: configmaps "own" is forbidden: ValidatingAdmissionPolicy 'no-data' with binding 'no-data' denied request: data.bad: field is immutable
-        2> 4 done, 1 failed, 0 skipped
+        2> 3 created, 1 configured, 1 failed (server dry run)
     "#]].assert_eq(&said);
 }
 
@@ -68,6 +68,7 @@ fn a_warning_that_is_not_ascii_is_printed() {
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> warning: configmap/bpfman-config: Validation failed for ValidatingAdmissionPolicy 'no-data' with binding 'no-data': Größe – „7 %“
         2> warning: configmap/own: Validation failed for ValidatingAdmissionPolicy 'no-data' with binding 'no-data': Größe – „7 %“
+        2> 4 created, 1 configured (server dry run)
     "#]].assert_eq(&said);
 }
 
@@ -97,7 +98,7 @@ fn a_quota_is_not_a_missing_permission() {
         2> error: cannot apply configmap/bpfman-config in ebpf: configmaps "bpfman-config" is forbidden: exceeded quota: few, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1
         2> hint: raise the quota, or delete objects that it counts: kubectl get resourcequota -A
         2> error: cannot apply configmap/own in ebpf: configmaps "own" is forbidden: exceeded quota: few, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1
-        2> 2 done, 2 failed, 1 skipped
+        2> 1 created, 1 configured, 1 skipped, 2 failed
     "#]].assert_eq(&said);
 }
 
@@ -114,8 +115,8 @@ fn what_else_is_invalid_is_told_beside_an_immutable_field() {
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply daemonset.apps/own in ebpf: field spec.selector is immutable; the object must be recreated; also invalid: spec.template.spec.containers[1].name: Invalid value: "C": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?'); spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"
         2> warning: daemonset.apps/own: spec.template.spec.containers[name="c"] was added by kubectl (Apply) since TIME; not removed
-        2> hint: delete the object and apply again; deleting a DaemonSet stops its pods
-        2> 4 done, 1 failed, 0 skipped
+        2> hint: apply --recreate deletes and creates it again; the pods of a DaemonSet stop meanwhile
+        2> 3 created, 1 configured, 1 failed
     "#]].assert_eq(&said);
 }
 
@@ -135,12 +136,12 @@ fn a_role_that_does_not_exist_or_holds_too_much_is_told_as_such() {
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply clusterrolebinding.rbac.authorization.k8s.io/own: clusterrolebindings.rbac.authorization.k8s.io "gone" not found
         2> hint: create the object that it refers to first
-        2> 4 done, 1 failed, 0 skipped
+        2> 4 unchanged, 1 failed
 
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply clusterrole.rbac.authorization.k8s.io/own: clusterroles.rbac.authorization.k8s.io "own" is forbidden: user "narrow" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held: {APIGroups:[""], Resources:["pods"], Verbs:["delete"]}
         2> hint: only who has these permissions can grant them; use another identity: --user, --context, --as
-        2> 4 done, 1 failed, 0 skipped
+        2> 4 unchanged, 1 failed
     "#]].assert_eq(&said.join("\n"));
 }
 
@@ -157,7 +158,7 @@ fn the_values_of_a_secret_are_masked_in_what_the_server_repeats() {
     expect![[r#"
         2> monitoring.coreos.com is not served: the monitoring objects are left out
         2> error: cannot apply secret/own in ebpf: secrets "own" is forbidden: ValidatingAdmissionPolicy 'no-secret' with binding 'no-secret' denied request: no: *** ***
-        2> 4 done, 1 failed, 0 skipped
+        2> 3 created, 1 configured, 1 failed (server dry run)
     "#]].assert_eq(&said);
 }
 

@@ -168,7 +168,7 @@ impl Object {
     ) {
         let Some((manifest, paths)) = self.applying.take() else { return };
         let is_news = match &outcome.action {
-            Done::Created | Done::Configured | Done::Applied => true,
+            Done::Created | Done::Configured | Done::Recreated | Done::Applied => true,
             Done::Skipped(_) | Done::Blocked => !self.attempts.has_failed(),
             // That the server is away is reported once, not for each object; what was changed meanwhile is looked at again.
             Done::Unchanged | Done::Failed(Error::Unreachable { .. }) => false,
@@ -185,7 +185,7 @@ impl Object {
         match action {
             Done::Skipped(_) | Done::Blocked => self.attempts.failed(&self.manifest, live, None, now, jitter),
             Done::Failed(error) => self.attempts.failed(&self.manifest, live, Some(error), now, jitter),
-            Done::Created | Done::Configured | Done::Applied | Done::Unchanged => {
+            Done::Created | Done::Configured | Done::Recreated | Done::Applied | Done::Unchanged => {
                 self.attempts.succeeded();
                 self.told = None;
                 self.fights.applied(&paths, now);

@@ -49,7 +49,7 @@ pub struct Surroundings<'a> {
     /// The templates.
     pub source: &'a mut dyn Source,
     /// How objects are applied.
-    pub policy: Policy,
+    pub policy: Policy<'static>,
     /// The signals.
     pub stop: &'a Stop,
     /// Makes another connection, for the end; the one there is may have fallen silent.
@@ -107,7 +107,7 @@ async fn sleep(until: Option<Instant>) {
 struct Context<'a> {
     cluster: &'a Cluster,
     observer: &'a Observer<'a>,
-    policy: Policy,
+    policy: Policy<'static>,
     stop: &'a Stop,
     reconnect: &'a Reconnect,
     config_id: &'a ObjectId,
@@ -222,7 +222,7 @@ fn apply<'a>(context: &Context<'a>, tasks: &[Task], uid: Option<String>) -> Loca
     let manifests: Vec<Manifest> = tasks.iter().map(|(manifest, _)| (**manifest).clone()).collect();
     let work = async move |inputs: mpsc::Sender<Input>| {
         let mut late = Vec::new();
-        let execution = Execution { cluster, policy, owner: owner.as_ref(), stop };
+        let execution = Execution { cluster, policy, owner: owner.as_ref(), announce: &|_, _| {}, stop };
         execution
             .run(&manifests, &live, |manifest, outcome| {
                 let input = Input::Applied(manifest.id.clone(), outcome.clone());

@@ -40,6 +40,7 @@ pub(super) struct Connection {
 }
 
 /// What will happen.
+#[expect(clippy::large_enum_variant, reason = "there are few of them")]
 pub(super) enum Next {
     Input(Input),
     Answer(ObjectId, u64, Option<String>),
