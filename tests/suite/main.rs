@@ -29,6 +29,7 @@ mod connection_server;
 mod controlplane_itself;
 mod deciding;
 mod drift;
+mod fault_matrix;
 mod first_use;
 mod fixtures;
 mod help;
