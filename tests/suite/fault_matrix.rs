@@ -3,13 +3,12 @@
 //! A proxy in front of the real API server answers one request otherwise, or a signal comes at just that request. `FAULT_POSITIONS=all` tries each
 //! position; the usual run takes every seventh of each fault, beginning at another one for each.
 
-mod proxy;
+pub(crate) mod proxy;
 
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use proxy::{Fault, Proxy};
+use proxy::{Fault, Proxy, When};
 
 use crate::controlplane::{Cluster, Platform};
 use crate::program::{command, prepare, run};
@@ -36,7 +35,6 @@ const LONGEST: Duration = Duration::from_secs(15);
 struct Stage {
     cluster: Cluster,
     proxy: Proxy,
-    kubeconfig: PathBuf,
     objects: Vec<String>,
 }
 
@@ -48,15 +46,7 @@ impl Stage {
         let objects = rendered.lines().filter(|name| name.contains('/') && !name.starts_with("namespace/"));
         let objects = objects.map(str::to_owned).collect();
         let proxy = Proxy::start(&cluster);
-        let kubeconfig = cluster.kubeconfig().with_file_name("proxy.kubeconfig");
-        let server = format!("http://127.0.0.1:{}", proxy.port);
-        let config = serde_json::json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": "proxy",
-            "clusters": [{"name": "proxy", "cluster": {"server": server}}],
-            "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": ""}}],
-        });
-        std::fs::write(&kubeconfig, config.to_string()).unwrap();
-        Self { cluster, proxy, kubeconfig, objects }
+        Self { cluster, proxy, objects }
     }
 
     /// How many requests an apply sends where nothing is there yet.
@@ -75,13 +65,13 @@ impl Stage {
 
     /// Applies while `fault` waits at a request; gives the exit code and what was said.
     fn apply(&self, fault: Option<(Fault, usize)>) -> (i32, String) {
-        let mut child = command(&self.kubeconfig, "apply --request-timeout 2s")
+        let mut child = command(&self.proxy.kubeconfig, "apply --request-timeout 2s")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        self.proxy.arm(fault, child.id());
+        self.proxy.arm(fault.map(|(fault, position)| (fault, When::Number(position))), child.id());
         let begun = Instant::now();
         while child.try_wait().unwrap().is_none() {
             if begun.elapsed() > LONGEST {

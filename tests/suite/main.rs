@@ -52,6 +52,7 @@ mod ownership;
 mod plugin;
 mod plugins;
 mod program;
+mod races;
 mod random_changes;
 mod rbac;
 mod readme;

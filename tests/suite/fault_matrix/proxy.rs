@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use crate::controlplane::{Cluster, kubectl};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The answer takes 300 ms longer.
     Delay,
     /// The connection is closed before the server sees the request.
@@ -23,23 +24,53 @@ pub(super) enum Fault {
     Answer(u16),
     /// The client gets this signal, and then the answer.
     Signal(&'static str),
+    /// Somebody else does this with kubectl, before the server sees the request.
+    Kubectl(&'static [&'static str]),
+}
+
+/// At which request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// The one of this number, from 1.
+    Number(usize),
+    /// The one of this number among those whose first line has both texts.
+    Line(&'static str, &'static str, usize),
 }
 
 #[derive(Default)]
 struct State {
     seen: usize,
-    fault: Option<(Fault, usize)>,
+    seen_like_it: usize,
+    fault: Option<(Fault, When)>,
     client: u32,
 }
 
-pub(super) struct Proxy {
-    pub(super) port: u16,
+impl State {
+    /// The fault that is due at this request.
+    fn due(&mut self, request: &str) -> Option<Fault> {
+        self.seen += 1;
+        let (fault, when) = self.fault?;
+        let is_due = match when {
+            When::Number(number) => self.seen == number,
+            When::Line(one, other, number) => {
+                let line = request.lines().next().unwrap_or_default();
+                self.seen_like_it += usize::from(line.contains(one) && line.contains(other));
+                line.contains(one) && line.contains(other) && self.seen_like_it == number
+            }
+        };
+        is_due.then_some(fault)
+    }
+}
+
+/// The proxy, and the kubeconfig that leads to it.
+pub(crate) struct Proxy {
+    pub(crate) kubeconfig: PathBuf,
     state: Arc<Mutex<State>>,
     kubectl: Child,
 }
 
 impl Proxy {
-    pub(super) fn start(cluster: &Cluster) -> Self {
+    pub(crate) fn start(cluster: &Cluster) -> Self {
         let mut command = Command::new(kubectl().expect("kubectl"));
         command.args(["proxy", "--port=0"]).env_clear().env("KUBECONFIG", cluster.kubeconfig()).stdout(Stdio::piped());
         let mut kubectl = command.stderr(Stdio::null()).spawn().expect("kubectl proxy");
@@ -48,27 +79,36 @@ impl Proxy {
         let to: u16 = line.trim().rsplit(':').next().expect("a port").parse().expect("a number");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
+        let admin = cluster.kubeconfig().to_owned();
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let state = Arc::clone(&shared);
+                let (state, admin) = (Arc::clone(&shared), admin.clone());
                 std::thread::spawn(move || {
-                    let _ = serve(&client, to, &state);
+                    let _ = serve(&client, to, &state, &admin);
                     let _ = client.shutdown(Shutdown::Both);
                 });
             }
         });
-        Self { port, state, kubectl }
+        let kubeconfig = cluster.kubeconfig().with_file_name("proxy.kubeconfig");
+        let server = format!("http://127.0.0.1:{port}");
+        let config = serde_json::json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "proxy",
+            "clusters": [{"name": "proxy", "cluster": {"server": server}}],
+            "contexts": [{"name": "proxy", "context": {"cluster": "proxy", "user": ""}}],
+        });
+        std::fs::write(&kubeconfig, config.to_string()).expect("a kubeconfig");
+        Self { kubeconfig, state, kubectl }
     }
 
-    /// Waits for the request of this number, from 1, of the process `client`.
-    pub(super) fn arm(&self, fault: Option<(Fault, usize)>, client: u32) {
-        *self.state.lock().expect("a lock") = State { seen: 0, fault, client };
+    /// Waits for a request of the process `client`.
+    pub(crate) fn arm(&self, fault: Option<(Fault, When)>, client: u32) {
+        *self.state.lock().expect("a lock") = State { fault, client, ..State::default() };
     }
 
     /// How many requests have come since.
-    pub(super) fn requests(&self) -> usize {
+    pub(crate) fn requests(&self) -> usize {
         self.state.lock().expect("a lock").seen
     }
 }
@@ -81,12 +121,11 @@ impl Drop for Proxy {
 }
 
 /// Serves one request; the connection ends with it.
-fn serve(mut client: &TcpStream, to: u16, state: &Mutex<State>) -> std::io::Result<()> {
+fn serve(mut client: &TcpStream, to: u16, state: &Mutex<State>, admin: &Path) -> std::io::Result<()> {
     let request = read_request(client)?;
     let (fault, pid) = {
         let mut state = state.lock().expect("a lock");
-        state.seen += 1;
-        (state.fault.filter(|(_, position)| *position == state.seen).map(|(fault, _)| fault), state.client)
+        (state.due(&String::from_utf8_lossy(&request)), state.client)
     };
     match fault {
         Some(Fault::CutBefore) => return Ok(()),
@@ -98,6 +137,10 @@ fn serve(mut client: &TcpStream, to: u16, state: &Mutex<State>) -> std::io::Resu
         Some(Fault::Signal(signal)) => {
             let _ = Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status();
             std::thread::sleep(Duration::from_millis(30));
+        }
+        Some(Fault::Kubectl(words)) => {
+            let done = Command::new(kubectl().expect("kubectl")).args(words).env("KUBECONFIG", admin).output()?;
+            assert!(done.status.success(), "kubectl {words:?}: {}", String::from_utf8_lossy(&done.stderr));
         }
         Some(Fault::Delay) => std::thread::sleep(Duration::from_millis(300)),
         Some(Fault::CutAfter) | None => {}
