@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::exit::Exit;
@@ -21,22 +20,13 @@ pub struct Stop {
 impl Stop {
     /// Starts to handle the signals, which no longer terminate the process by default.
     pub fn listen() -> Result<Self, Failure> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))
-        };
-        let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-        // A terminal that is closed, and Ctrl-\\: whatever must be cleaned up is cleaned up then, too.
-        let (mut hangup, mut quit) = (listen(SignalKind::hangup())?, listen(SignalKind::quit())?);
         let requests = Arc::new(watch::Sender::new(Vec::new()));
         let sender = Arc::clone(&requests);
+        let mut signals = Signals::listen()
+            .map_err(|error| Failure::new(Exit::NoAnswer, error).context("cannot listen for signals"))?;
         tokio::spawn(async move {
             loop {
-                let exit = tokio::select! {
-                    _ = interrupt.recv() => Exit::Interrupted,
-                    _ = terminate.recv() => Exit::Terminated,
-                    _ = hangup.recv() => Exit::HungUp,
-                    _ = quit.recv() => Exit::Quit,
-                };
+                let exit = signals.next().await;
                 sender.send_modify(|seen| seen.push(exit));
             }
         });
@@ -80,6 +70,49 @@ impl Stop {
             Ok(seen) => seen.first().copied().unwrap_or(Exit::Interrupted),
             // Cannot happen: we hold the sender.
             Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(unix)]
+struct Signals([tokio::signal::unix::Signal; 4]);
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let [interrupt, terminate] = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
+        // A terminal that is closed, and Ctrl-\\: whatever must be cleaned up is cleaned up then, too.
+        Ok(Self([interrupt, terminate, signal(SignalKind::hangup())?, signal(SignalKind::quit())?]))
+    }
+
+    async fn next(&mut self) -> Exit {
+        let [interrupt, terminate, hangup, quit] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => Exit::Interrupted,
+            _ = terminate.recv() => Exit::Terminated,
+            _ = hangup.recv() => Exit::HungUp,
+            _ = quit.recv() => Exit::Quit,
+        }
+    }
+}
+
+/// Ctrl-C, Ctrl-Break, and a console that is closed.
+#[cfg(windows)]
+struct Signals(tokio::signal::windows::CtrlC, tokio::signal::windows::CtrlBreak, tokio::signal::windows::CtrlClose);
+
+#[cfg(windows)]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close};
+        Ok(Self(ctrl_c()?, ctrl_break()?, ctrl_close()?))
+    }
+
+    async fn next(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.0.recv() => Exit::Interrupted,
+            _ = self.1.recv() => Exit::Terminated,
+            _ = self.2.recv() => Exit::HungUp,
         }
     }
 }

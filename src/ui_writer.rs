@@ -106,7 +106,12 @@ fn write_all(lines: &Receiver<(Stream, String)>, shared: &Shared) {
     }
 }
 
+/// Where the end of a reader cannot be waited for, it is noticed at the next write.
+#[cfg(not(unix))]
+fn wait_for_reader_to_go(_: &Shared) {}
+
 /// Notifies when the other end of standard output is closed, be it that nothing is being written.
+#[cfg(unix)]
 fn wait_for_reader_to_go(shared: &Shared) {
     use rustix::event::{PollFd, PollFlags, poll};
     let out = io::stdout();
