@@ -49,6 +49,7 @@ mod output_dir;
 mod overlay;
 mod overrides;
 mod ownership;
+mod pipelines;
 mod plugin;
 mod plugins;
 mod program;
