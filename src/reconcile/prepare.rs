@@ -96,6 +96,12 @@ impl<'a> Planner<'a> {
             let everything: Vec<FieldPath> = paths(&subject.foreign).into_iter().chain(paths(&ownerless)).collect();
             applied = self.without(&subject, live, &everything).await;
         }
+        if applied.is_err() {
+            // Ours may exclude something else that is live; what comes back is told without ours, too.
+            let mut target = live.clone();
+            paths(&subject.foreign).iter().for_each(|path| ownership::remove(&mut target, path));
+            applied = self.cluster.json_patch(&manifest.id, &blockers::patch(live, &target), true).await;
+        }
         if let Ok(applied) = applied {
             let value = |object, field: &Foreign| ownership::value_at(object, &field.path).cloned();
             subject.foreign.retain(|field| value(&applied.object, field) != value(live, field));
