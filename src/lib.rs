@@ -3,6 +3,7 @@
 //! `render` turns the Config and the templates into manifests, `diff` compares them with the cluster, `apply` sends what
 //! differs, `watch` does so again on every change. The modules that need no cluster do not see one.
 
+pub mod ages;
 pub mod cli;
 pub mod cluster;
 pub mod commands;

@@ -10,8 +10,10 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use owo_colors::{OwoColorize, Style};
 
+use crate::ages;
 use crate::ui_writer::{Stream, Writer};
 
 /// When to use color.
@@ -77,6 +79,9 @@ impl Tone {
 pub struct Ui {
     color_out: bool,
     color_err: bool,
+    /// Whether somebody reads it as it is printed, to whom an age says more than a time.
+    terminal_out: bool,
+    terminal_err: bool,
     quiet: bool,
     closed: bool,
     write_error: Option<io::Error>,
@@ -98,9 +103,12 @@ impl Ui {
         let no_color = std::env::var("NO_COLOR").ok();
         let term = std::env::var("TERM").ok();
         let enabled = |terminal| color.enabled(no_color.as_deref(), term.as_deref(), terminal);
+        let (terminal_out, terminal_err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self {
-            color_out: enabled(io::stdout().is_terminal()),
-            color_err: enabled(io::stderr().is_terminal()),
+            color_out: enabled(terminal_out),
+            color_err: enabled(terminal_err),
+            terminal_out,
+            terminal_err,
             quiet,
             closed: false,
             write_error: None,
@@ -129,7 +137,7 @@ impl Ui {
 
     /// Replaces the last line of a terminal; nothing elsewhere.
     pub fn status(&mut self, text: &str) {
-        if !io::stdout().is_terminal() || self.quiet {
+        if !self.terminal_out || self.quiet {
             return;
         }
         let text = escape(text).into_owned();
@@ -154,7 +162,7 @@ impl Ui {
 
     /// Writes a line to standard output.
     pub fn line(&mut self, pieces: &[(Tone, &str)]) {
-        let text = painted(pieces, self.color_out);
+        let text = painted(pieces, self.color_out, self.terminal_out);
         self.write_out(&text);
     }
 
@@ -208,7 +216,7 @@ impl Ui {
         let indented: Vec<_> =
             pieces.iter().map(|(tone, text)| (*tone, text.trim_end_matches('\n').replace('\n', "\n  "))).collect();
         let pieces: Vec<_> = indented.iter().map(|(tone, text)| (*tone, text.as_str())).collect();
-        let text = painted(&pieces, self.color_err);
+        let text = painted(&pieces, self.color_err, self.terminal_err);
         if !self.send(Stream::Err, &text) {
             // Nobody is left to tell when standard error is closed.
             let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -216,10 +224,11 @@ impl Ui {
     }
 }
 
-fn painted(pieces: &[(Tone, &str)], color: bool) -> String {
+fn painted(pieces: &[(Tone, &str)], color: bool, terminal: bool) -> String {
     let mut line = String::new();
     for (tone, text) in pieces {
-        let text = escape(text);
+        let aged = if terminal { ages::with_ages(text, Timestamp::now()) } else { Cow::Borrowed(*text) };
+        let text = escape(&aged);
         if color && *tone != Tone::Plain {
             let _ = write!(line, "{}", text.style((*tone).style()));
         } else {

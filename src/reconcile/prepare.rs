@@ -99,7 +99,9 @@ impl<'a> Planner<'a> {
         if applied.is_err() {
             // Ours may exclude something else that is live; what comes back is told without ours, too.
             let mut target = live.clone();
-            paths(&subject.foreign).iter().for_each(|path| ownership::remove(&mut target, path));
+            for path in paths(&subject.foreign) {
+                ownership::remove(&mut target, &path);
+            }
             applied = self.cluster.json_patch(&manifest.id, &blockers::patch(live, &target), true).await;
         }
         if let Ok(applied) = applied {

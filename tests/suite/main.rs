@@ -16,6 +16,7 @@ mod controlplane;
 #[path = "../fuzz/entries.rs"]
 mod entries;
 
+mod ages;
 mod answers;
 mod bpfman_toml;
 mod compare;
