@@ -206,6 +206,11 @@ impl Ui {
         self.err(&[(Tone::Bad, "error: "), (Tone::Plain, text)]);
     }
 
+    /// Passes on a line that another process wrote to its standard error.
+    pub fn relay(&self, text: &str) {
+        self.err(&[(Tone::Plain, text)]);
+    }
+
     /// Adds an indented line to an error or a warning.
     pub fn detail(&self, text: &str) {
         self.err(&[(Tone::Plain, "  "), (Tone::Plain, text)]);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::clusters::{self, Clusters, Merged};
 use super::connection::Connection;
 use super::flags::{self, Global, duration};
 use super::input::{File, Input};
@@ -74,6 +75,8 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     pub(super) timeout: Duration,
     #[command(flatten)]
+    clusters: Clusters,
+    #[command(flatten)]
     pub(super) file: File,
     #[command(flatten)]
     pub(super) input: Input,
@@ -127,6 +130,17 @@ pub async fn apply(args: &ApplyArgs, global: &Global, to: &Connection, ui: &mut 
     if !args.server_side {
         return Err(Failure::usage("--server-side=false is not possible: server-side apply is the only way here")
             .hint("leave the flag out"));
+    }
+    if let Some(contexts) = args.clusters.of(to)? {
+        let merged = match args.output {
+            Output::Json => Merged::Json,
+            Output::Yaml => Merged::Documents("# context:"),
+            Output::Text | Output::Name => Merged::Lines,
+        };
+        if args.plan.is_some() {
+            return Err(Failure::usage("--plan is for one cluster: give one --context"));
+        }
+        return clusters::run(contexts, (merged, "applied"), args.file.piped()?, ui).await;
     }
     let input = &args.input;
     let renderer = input.renderer()?;

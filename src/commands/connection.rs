@@ -27,7 +27,7 @@ pub struct Connection {
     kubeconfig: Option<PathBuf>,
     /// Kubeconfig context to use instead of the current one
     #[arg(long, global = true, value_name = "NAME")]
-    context: Option<String>,
+    context: Vec<String>,
     /// Kubeconfig cluster to use instead of the context's
     #[arg(long, global = true, value_name = "NAME")]
     cluster: Option<String>,
@@ -92,11 +92,27 @@ impl Connection {
         Cluster::connect(config, field_manager, limit).await.map_err(failure)
     }
 
+    /// The contexts as they were typed.
+    pub(super) fn contexts(&self) -> &[String] {
+        &self.context
+    }
+
+    /// Refuses several contexts where there is only one cluster to talk to.
+    pub(super) fn is_one(&self) -> Result<(), Failure> {
+        match self.context.as_slice() {
+            [] | [_] => Ok(()),
+            _ => {
+                Err(Failure::usage("several contexts are possible with diff and apply only")
+                    .hint("give --context once"))
+            }
+        }
+    }
+
     /// The flags that a line which is still being typed has.
     pub(super) fn of_words(typed: impl Fn(&str) -> Option<String>) -> Self {
         Self {
             kubeconfig: typed("kubeconfig").map(PathBuf::from),
-            context: typed("context"),
+            context: typed("context").into_iter().collect(),
             cluster: typed("cluster"),
             user: typed("user"),
             server: typed("server"),
@@ -116,7 +132,7 @@ impl Connection {
         let path = |flag: &Option<PathBuf>| flag.clone().filter(|path| !path.as_os_str().is_empty());
         ConnectionOptions {
             kubeconfig: path(&self.kubeconfig),
-            context: text(&self.context),
+            context: self.context.last().cloned().filter(|text| !text.is_empty()),
             cluster: text(&self.cluster),
             user: text(&self.user),
             server: text(&self.server),

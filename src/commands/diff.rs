@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use futures_util::StreamExt;
 use futures_util::stream;
 
+use super::clusters::{self, Clusters, Merged};
 use super::connection::Connection;
 use super::external_diff::ExternalDiff;
 use super::flags::{self, Global};
@@ -36,6 +37,8 @@ pub struct DiffArgs {
     /// Save the plan: apply --plan FILE applies just what was compared, if nothing has moved since
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    clusters: Clusters,
     #[command(flatten)]
     file: File,
     #[command(flatten)]
@@ -80,6 +83,17 @@ impl DiffArgs {
 
 /// Compares; the Config of a file is taken as if it were the cluster's, and compared itself.
 pub async fn diff(args: &DiffArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
+    if let Some(contexts) = args.clusters.of(to)? {
+        let merged = match args.output {
+            Output::Json => Merged::Json,
+            Output::Markdown => Merged::Documents("##"),
+            Output::Text | Output::Paths | Output::Name | Output::Summary => Merged::Lines,
+        };
+        if args.out.is_some() {
+            return Err(Failure::usage("--out saves the plan of one cluster: give one --context"));
+        }
+        return clusters::run(contexts, (merged, "in sync"), args.file.piped()?, ui).await;
+    }
     let input = &args.input;
     let external = if args.output == Output::Text { ExternalDiff::from_environment()? } else { None };
     let renderer = input.renderer()?;

@@ -1,5 +1,6 @@
 //! The flags that say what is desired, and how what is read by them is reported.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::Platform;
 use crate::ui::Ui;
+
+/// A little more than a Config may have, in bytes: the process that reads it says what is wrong.
+const MOST_PIPED: u64 = 21 << 20;
 
 /// What says what is desired, beside the Config.
 #[derive(Clone, Debug, clap::Args)]
@@ -87,6 +91,17 @@ impl File {
         let source = renderer.read_file(path).map_err(failure)?;
         input.check_namespace(&source.config)?;
         Ok(Some(source))
+    }
+
+    /// What is on standard input, if the Config is read from there: for several clusters it is read once.
+    pub fn piped(&self) -> Result<Option<Vec<u8>>, Failure> {
+        if self.filename.as_deref() != Some(Path::new("-")) {
+            return Ok(None);
+        }
+        let mut text = Vec::new();
+        let read = std::io::stdin().lock().take(MOST_PIPED).read_to_end(&mut text);
+        read.map_err(|error| Failure::new(Exit::Input, error).context("cannot read standard input"))?;
+        Ok(Some(text))
     }
 
     /// Whether the Config comes from a file.

@@ -1,6 +1,7 @@
 //! The commands: each resolves its input, runs the pipeline as far as it goes, and reports.
 
 pub mod apply;
+mod clusters;
 pub mod complete;
 pub mod completion;
 pub mod connection;

@@ -77,6 +77,7 @@ impl RbacArgs {
 
 /// Prints the roles, and with a service account their bindings.
 pub async fn rbac(args: &RbacArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
+    to.is_one()?;
     let input = &args.input;
     let renderer = input.renderer()?;
     let purpose = args.purpose(renderer.is_auto())?;

@@ -52,6 +52,7 @@ enum Format {
 
 /// Renders from a file without any contact, or from the cluster's own Config.
 pub async fn render(args: &RenderArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
+    to.is_one()?;
     let input = &args.input;
     let renderer = input.renderer()?;
     let (source, platform) = if let Some(source) = args.file.read(input, &renderer)? {

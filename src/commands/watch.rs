@@ -130,6 +130,7 @@ impl WatchArgs {
 
 /// Watches until a signal comes.
 pub async fn watch(args: &WatchArgs, global: &Global, to: &Connection, ui: &mut Ui) -> Result<Exit, Failure> {
+    to.is_one()?;
     let input = &args.input;
     let manager = flags::field_manager(args.field_manager.as_deref(), &input.name)?;
     let cluster = to.connect(false, manager, global.request_timeout).await?;

@@ -53,15 +53,17 @@ fn the_flags_that_all_commands_take_are_listed_once() {
         Usage: kubectl bpfman config diff [OPTIONS]
 
         Options:
-          -o, --output <FORMAT>       Output format [default: text] [possible values: text, paths, json,
-                                      name, summary, markdown]
-              --field-manager <NAME>  Name under which the fields would be owned; the Config's name unless
-                                      given
-              --exact[=<BOOL>]        Count fields that others set and the Config does not mention as drift
-              --out <FILE>            Save the plan: apply --plan FILE applies just what was compared, if
-                                      nothing has moved since
-          -h, --help                  Print help (see more with '--help')
-          -V, --version               Print version
+          -o, --output <FORMAT>        Output format [default: text] [possible values: text, paths, json,
+                                       name, summary, markdown]
+              --field-manager <NAME>   Name under which the fields would be owned; the Config's name unless
+                                       given
+              --exact[=<BOOL>]         Count fields that others set and the Config does not mention as drift
+              --out <FILE>             Save the plan: apply --plan FILE applies just what was compared, if
+                                       nothing has moved since
+              --all-contexts[=<BOOL>]  For all contexts of the kubeconfig; --context may also be repeated,
+                                       and have * and ? in it
+          -h, --help                   Print help (see more with '--help')
+          -V, --version                Print version
 
         Input:
           -f, --filename <FILE>             File that holds the Config, - for standard input; without it the

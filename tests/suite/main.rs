@@ -19,6 +19,7 @@ mod entries;
 mod ages;
 mod answers;
 mod bpfman_toml;
+mod clusters;
 mod compare;
 mod completions;
 mod config;
