@@ -6,7 +6,7 @@ pub use super::migrate::Migrated;
 use super::plan::{Conflict, Planned, State};
 use super::policy::{Conflicts, Policy};
 use crate::cluster::Error;
-use crate::compare::{Comparison, Foreign, Released};
+use crate::compare::{Change, Comparison, Foreign, Released};
 
 /// What became of an object.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,8 @@ pub struct Outcome {
     pub yielded: Vec<Conflict>,
     /// Fields of other managers whose ownership became ours.
     pub migrated: Vec<Migrated>,
+    /// Values that the server stores otherwise than they were sent: `live` beside `desired`.
+    pub altered: Vec<Change>,
     /// Fields of others that are still there.
     pub foreign: Vec<Foreign>,
     /// Fields that are no longer desired and stay, since others own them.
@@ -62,6 +64,7 @@ impl Outcome {
             conflicts: Vec::new(),
             blockers: Vec::new(),
             yielded: Vec::new(),
+            altered: Vec::new(),
             migrated: Vec::new(),
             foreign: Vec::new(),
             released: Vec::new(),

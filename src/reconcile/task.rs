@@ -13,7 +13,7 @@ use super::settlement::Settled;
 use super::subject::Subject;
 use super::{blockers, object};
 use crate::cluster::{Applied, ApplyParams, Cause, Error};
-use crate::compare::{self, Comparison, Difference, Foreign, Keyed, Verdict, What};
+use crate::compare::{self, Change, Comparison, Difference, Foreign, Keyed, Verdict, What};
 use crate::manifest::Manifest;
 use crate::mask;
 use crate::ownership;
@@ -104,7 +104,7 @@ impl<'a> Task<'a> {
             Ok(applied) => {
                 let action = if applied.created { Action::Created } else { Action::Configured };
                 let comparison = Some(Box::new(self.compared(None, &applied)));
-                Outcome { comparison, ..done(action, applied) }
+                Outcome { comparison, altered: self.altered(&applied), ..done(action, applied) }
             }
         }
     }
@@ -255,7 +255,32 @@ impl<'a> Task<'a> {
         let unchanged = comparison.unchanged() && !comparison.records_ownership;
         let action = if unchanged { Action::Unchanged } else { Action::Configured };
         let released = comparison.released.clone();
-        Outcome { released, comparison: (!unchanged).then(|| Box::new(comparison)), ..done(action, applied) }
+        let (altered, comparison) = (self.altered(&applied), (!unchanged).then(|| Box::new(comparison)));
+        Outcome { altered, released, comparison, ..done(action, applied) }
+    }
+
+    /// The values that an admission webhook or policy has changed; another form of the same value is none.
+    fn altered(&self, applied: &Applied) -> Vec<Change> {
+        let (live, desired) = mask::pair(&applied.object, &self.manifest.object);
+        let Verdict::Differs(differences) =
+            compare::in_sync(&self.manifest.object, &applied.object, self.planner.cluster.field_manager())
+        else {
+            return Vec::new();
+        };
+        let altered = |difference: Difference| {
+            let values = [&self.manifest.object, &applied.object]
+                .map(|object| ownership::value_at(object, &difference.path).filter(|value| !value.is_null()));
+            let [Some(sent), Some(stored)] = values else { return None };
+            let is_other = difference.what == What::OtherValue && !compare::may_include(stored, sent);
+            let shown = |object: &Value| ownership::value_at(object, &difference.path).cloned();
+            is_other.then(|| Change {
+                live: shown(&live),
+                desired: shown(&desired),
+                owners: Vec::new(),
+                path: difference.path.clone(),
+            })
+        };
+        differences.into_iter().filter_map(altered).collect()
     }
 
     /// What changed, the values of a Secret masked.

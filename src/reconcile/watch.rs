@@ -76,7 +76,7 @@ pub enum Input {
     /// The answer to [`Action::ReadServed`].
     Served(Result<Served, Error>),
     /// What became of one object of the pass.
-    Applied(ObjectId, Outcome),
+    Applied(ObjectId, Box<Outcome>),
     /// The pass has ended.
     PassEnded,
     /// The answer to [`Action::SetFinalizers`]: the Config as it is stored now.

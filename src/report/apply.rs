@@ -212,6 +212,7 @@ fn item(manifest: &Manifest, outcome: &Outcome) -> Value {
         "conflicts": fields::conflicts(&outcome.conflicts),
         "blockers": fields::foreign(&outcome.blockers),
         "yielded": fields::conflicts(&outcome.yielded),
+        "altered": fields::list(&outcome.altered),
         "migrated": outcome.migrated.iter().map(migrated).collect::<Vec<_>>(),
         "foreign": fields::foreign(&outcome.foreign),
         "released": fields::released(&outcome.released),

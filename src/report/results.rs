@@ -27,6 +27,13 @@ pub fn remarks(manifest: &Manifest, outcome: &Outcome, ui: &Ui) {
         }
         _ => taken(manifest, outcome, ui),
     }
+    for change in &outcome.altered {
+        let (stored, sent) = (report::value(change.live.as_ref()), report::value(change.desired.as_ref()));
+        let path = &change.path;
+        ui.warning(&format!(
+            "{id}: the server stores {stored} instead of {sent} at {path}: an admission webhook or policy changes it"
+        ));
+    }
     for yielded in &outcome.yielded {
         ui.warning(&format!("{id}: {}", report::yielded(yielded)));
     }

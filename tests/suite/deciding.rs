@@ -319,6 +319,7 @@ fn what_became_of_each_object_is_told_in_json_and_yaml() {
         ["unchanged", "unchanged", "failed", "skipped"] {"applied":0,"configured":0,"created":0,"failed":1,"pruned":0,"recreated":0,"skipped":1,"unchanged":2} 4
         {
           "action": "failed",
+          "altered": [],
           "blockers": [],
           "changed": false,
           "changes": [],
@@ -410,5 +411,63 @@ fn another_program_shows_the_differences_without_the_values_of_secrets() {
         2> error: KUBECTL_EXTERNAL_DIFF is not a command line: '
         2> hint: quote it as for a shell, for example: diff -u --color=always
         exit 2
+    "#]].assert_eq(&text);
+}
+
+/// kubernetes/kubernetes#121404: a policy that changes what is sent is told once, by path, and nothing is sent again and again.
+#[test]
+fn what_the_server_stores_otherwise_than_it_was_sent_is_told() {
+    let cluster = Cluster::start(Platform::PLAIN);
+    prepare(&cluster);
+    cluster.apply(
+        "
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: level}
+spec:
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [configmaps]}]}
+  mutations:
+    - patchType: JSONPatch
+      jsonPatch: {expression: '[JSONPatch{op: \"replace\", path: \"/data/bpfman.log.level\", value: \"error\"}]'}
+  matchConditions: [{name: ours, expression: \"has(object.data) && 'bpfman.log.level' in object.data\"}]
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicyBinding, metadata: {name: level}, spec: {policyName: level}}
+",
+    );
+    let probe = [
+        "create",
+        "configmap",
+        "-n",
+        "ebpf",
+        "probe",
+        "--from-literal=bpfman.log.level=x",
+        "--dry-run=server",
+        "-o",
+        "yaml",
+    ];
+    crate::program::until("the policy in force", || cluster.kubectl_ok(&probe).contains("error").then_some(()));
+    let text = ["apply", "apply", "diff"].map(|words| told(&cluster, words)).concat();
+    expect![[r#"
+        $ apply
+        namespace/ebpf configured
+        csidriver.storage.k8s.io/csi.bpfman.io created
+        configmap/bpfman-config created
+        daemonset.apps/bpfman-daemon created
+        2> warning: configmap/bpfman-config: the server stores "error" instead of "bpfman=info" at data["bpfman.log.level"]: an admission webhook or policy changes it
+        2> 3 created, 1 configured
+        exit 0
+        $ apply
+        namespace/ebpf unchanged
+        csidriver.storage.k8s.io/csi.bpfman.io unchanged
+        configmap/bpfman-config unchanged
+        daemonset.apps/bpfman-daemon unchanged
+        2> warning: configmap/bpfman-config: the server stores "error" instead of "bpfman=info" at data["bpfman.log.level"]: an admission webhook or policy changes it
+        2> 4 unchanged
+        exit 0
+        $ diff
+        2> 4 objects: 0 to change
+        exit 0
     "#]].assert_eq(&text);
 }

@@ -225,7 +225,7 @@ fn apply<'a>(context: &Context<'a>, tasks: &[Task], uid: Option<String>) -> Loca
         let execution = Execution { cluster, policy, owner: owner.as_ref(), announce: &|_, _| {}, stop };
         execution
             .run(&manifests, &live, |manifest, outcome| {
-                let input = Input::Applied(manifest.id.clone(), outcome.clone());
+                let input = Input::Applied(manifest.id.clone(), Box::new(outcome.clone()));
                 // What does not fit into the channel at once follows at the end.
                 if let Err(mpsc::error::TrySendError::Full(input)) = inputs.try_send(input) {
                     late.push(input);

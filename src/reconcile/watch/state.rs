@@ -166,7 +166,7 @@ impl State {
                     self.look_at_config(out);
                 }
             }
-            Input::Applied(id, outcome) => self.applied(&id, outcome, now, out),
+            Input::Applied(id, outcome) => self.applied(&id, *outcome, now, out),
             Input::PassEnded => self.pass_ended(now),
             Input::FinalizersSet(answer) => self.finalizers_set(answer, now, out),
             Input::ConfigRead(answer) => self.config_read(answer, now),

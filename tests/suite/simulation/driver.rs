@@ -40,7 +40,6 @@ pub(super) struct Connection {
 }
 
 /// What will happen.
-#[expect(clippy::large_enum_variant, reason = "there are few of them")]
 pub(super) enum Next {
     Input(Input),
     Answer(ObjectId, u64, Option<String>),
@@ -353,7 +352,7 @@ impl Simulation {
             Next::Apply(tasks) => self.apply(tasks),
             Next::Applied(id, outcome, rest) => {
                 let is_over = outcome_is_no_answer(&outcome);
-                self.step(Input::Applied(id, *outcome))?;
+                self.step(Input::Applied(id, outcome))?;
                 if is_over { self.step(Input::PassEnded) } else { self.apply(rest) }
             }
             Next::SetFinalizers(config, finalizers) => {
