@@ -13,6 +13,8 @@ use crate::manifest::{Manifest, ObjectId};
 use crate::ownership;
 use crate::path::FieldPath;
 
+/// So many dry runs are made at most to tell the defaults of one object from what others set.
+const MOST_PROBES: usize = 40;
 /// Under this name nothing exists: a dry run under it tells what the server makes of an object that is new.
 const UNUSED_NAME: &str = "bpfman-config-dry-run";
 
@@ -96,19 +98,40 @@ impl<'a> Planner<'a> {
             let everything: Vec<FieldPath> = paths(&subject.foreign).into_iter().chain(paths(&ownerless)).collect();
             applied = self.without(&subject, live, &everything).await;
         }
-        if applied.is_err() {
-            // Ours may exclude something else that is live; what comes back is told without ours, too.
-            let mut target = live.clone();
-            for path in paths(&subject.foreign) {
-                ownership::remove(&mut target, &path);
-            }
-            applied = self.cluster.json_patch(&manifest.id, &blockers::patch(live, &target), true).await;
-        }
+        let value = |object, path: &FieldPath| ownership::value_at(object, path).cloned();
         if let Ok(applied) = applied {
-            let value = |object, field: &Foreign| ownership::value_at(object, &field.path).cloned();
-            subject.foreign.retain(|field| value(&applied.object, field) != value(live, field));
+            subject.foreign.retain(|field| value(&applied.object, &field.path) != value(live, &field.path));
+        } else {
+            let defaults = self.defaults(manifest, live, paths(&subject.foreign)).await;
+            subject.foreign.retain(|field| !defaults.contains(&field.path));
         }
         subject
+    }
+
+    /// Those of `paths` that come back when they are removed. Some cannot be removed at all, such as immutable ones: so all are removed
+    /// together, then, where that is refused, each half of them.
+    async fn defaults(self, manifest: &Manifest, live: &Value, paths: Vec<FieldPath>) -> Vec<FieldPath> {
+        let (mut defaults, mut left) = (Vec::new(), vec![paths]);
+        for _ in 0..MOST_PROBES {
+            let Some(group) = left.pop() else { break };
+            let mut target = live.clone();
+            for path in &group {
+                ownership::remove(&mut target, path);
+            }
+            let value = |object| group.iter().map(move |path| (path, ownership::value_at(object, path)));
+            match self.cluster.json_patch(&manifest.id, &blockers::patch(live, &target), true).await {
+                Ok(applied) => {
+                    let same = value(live).zip(value(&applied.object)).filter(|(before, after)| before.1 == after.1);
+                    defaults.extend(same.map(|((path, _), _)| path.clone()));
+                }
+                Err(Error::Refused(_)) if group.len() > 1 => {
+                    let (one, other) = group.split_at(group.len() / 2);
+                    left.extend([one.to_vec(), other.to_vec()]);
+                }
+                Err(_) => {}
+            }
+        }
+        defaults
     }
 
     /// An unforced dry run says what conflicts, a forced one then what the object becomes.

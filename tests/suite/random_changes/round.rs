@@ -260,7 +260,12 @@ impl Round<'_> {
         for (index, now) in self.stage.all_live().into_iter().enumerate() {
             let (object, truth) = (&self.stage.objects[index], &self.truths[index]);
             let skipped = said.results().get(&object.title).is_some_and(|result| result == "skipped");
-            let Some(now) = now.filter(|_| truth.state == State::InSync && !kept(object) && !skipped) else { continue };
+            // Of an object that was replaced by force a field may differ that no update can change.
+            let forbidden = said.error.lines().any(|line| {
+                line.contains(&format!("cannot apply {}", object.title)) && line.contains("updates to statefulset spec")
+            });
+            let is_checked = truth.state == State::InSync && !kept(object) && !skipped && !forbidden;
+            let Some(now) = now.filter(|_| is_checked) else { continue };
             for wrong in healing::wrong_when_exact(object, &now) {
                 self.note(index, "apply --exact", &format!("{wrong}\n{}", said.error));
             }
