@@ -53,7 +53,9 @@ impl For<'_> {
         };
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // Whole or not at all; a temporary file is its owner's only.
-        let mut written = tempfile::NamedTempFile::new_in(folder).map_err(failure)?;
+        let mut written = tempfile::NamedTempFile::new_in(folder)
+            .map_err(|error| failure(error.kind().into())) // its text names the temporary file
+            ?;
         writeln!(written, "{plan:#}").map_err(failure)?;
         written.persist(file).map_err(|error| failure(error.error)).map(drop)
     }
@@ -64,6 +66,10 @@ impl For<'_> {
             .map_err(|error| Failure::new(Exit::Input, error).context(format!("cannot read {}", file.display())))?;
         let plan: Value = serde_json::from_str(&text)
             .map_err(|error| Failure::new(Exit::Input, error).context(format!("{} is not a plan", file.display())))?;
+        if plan.get("planVersion") != Some(&json!(VERSION)) {
+            let wrong = anyhow::anyhow!("{} is not a plan that this program can read", file.display());
+            return Err(Failure::new(Exit::Input, wrong).hint("make a new plan with diff --out"));
+        }
         let mut moved: Vec<anyhow::Error> = Vec::new();
         for (field, now) in self.head().as_object().into_iter().flatten() {
             let planned = plan.get(field).unwrap_or(&Value::Null);

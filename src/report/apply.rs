@@ -83,7 +83,12 @@ impl<'a> Report<'a> {
             Format::Yaml if is_done(&outcome.action) => {
                 let planned = outcome.comparison.as_deref().map(|comparison| &comparison.desired);
                 if let Some(object) = outcome.object.as_ref().or(planned).or(live) {
-                    self.objects.push(mask::pair(object, object).0.into_owned());
+                    let mut shown = mask::pair(object, object).0.into_owned();
+                    // As kubectl shows it.
+                    if let Some(metadata) = shown.get_mut("metadata").and_then(Value::as_object_mut) {
+                        metadata.remove("managedFields");
+                    }
+                    self.objects.push(shown);
                 }
             }
             Format::Name | Format::Yaml => {}

@@ -130,8 +130,12 @@ pub fn status(state: &State, since: Option<Timestamp>) -> String {
         Some(since) => format!("in sync since {}", since.strftime("%H:%M:%SZ")),
         None => "not in sync".to_owned(),
     };
+    let passes = match state.passes() {
+        1 => "1 pass".to_owned(),
+        passes => format!("{passes} passes"),
+    };
     let connection = if state.is_out() { "no connection" } else { "connected" };
-    format!("{sync} · {objects} objects · {unknown} unknown · {} passes · {connection}", state.passes())
+    format!("{sync} · {objects} objects · {unknown} unknown · {passes} · {connection}")
 }
 
 /// What an event comes to.
