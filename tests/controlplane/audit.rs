@@ -25,6 +25,10 @@ pub struct Request {
     pub code: u16,
     /// The object or the list that was asked for; none outside the API.
     pub object: Option<ObjectRef>,
+    /// When it came, in RFC 3339.
+    pub received: String,
+    /// When it was answered, or a watch begun.
+    pub answered: String,
 }
 
 /// What a request was about; a field that the request does not name is empty.
@@ -57,6 +61,8 @@ struct Event {
     #[serde(default)]
     response_status: Value,
     object_ref: Option<ObjectRef>,
+    request_received_timestamp: String,
+    stage_timestamp: String,
 }
 
 #[derive(Deserialize)]
@@ -95,6 +101,8 @@ impl From<Event> for Request {
             user_agent: event.user_agent,
             code: code.unwrap_or_default(),
             object: event.object_ref,
+            received: event.request_received_timestamp,
+            answered: event.stage_timestamp,
         }
     }
 }
