@@ -57,8 +57,14 @@ impl Renderer {
     /// Reads the Config from `path` (`-` is standard input) and checks it and what it becomes.
     pub fn read_file(&self, path: &Path) -> Result<Source, Error> {
         let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
-        let bytes = read_bytes(path)
-            .map_err(|error| input(vec![Problem::in_file(&name, format!("cannot be read: {error}"))]))?;
+        let bytes = read_bytes(path).map_err(|error| {
+            let why = match () {
+                () if name.contains("://") => "is a URL; download it, and read it from standard input".to_owned(),
+                () if path.is_dir() => "is a directory; name the one file that holds the Config".to_owned(),
+                () => format!("cannot be read: {error}"),
+            };
+            input(vec![Problem::in_file(&name, why)])
+        })?;
         let read = config::file::read(&name, &bytes, &self.settings.name).map_err(input)?;
         let source = Source {
             config: read.config,

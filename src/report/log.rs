@@ -157,6 +157,10 @@ fn lines(event: &Event) -> Vec<Line> {
         ),
         Event::Deviates(deviation) => return deviations(deviation),
         Event::Missing(id) => Line::new("missing", "does not exist").of(id),
+        // A namespace may not be ours to create.
+        Event::Terminating(id) if id.kind == "Namespace" => {
+            Line::new("terminating", "is being deleted; its objects are created again in the next one").of(id)
+        }
         Event::Terminating(id) => {
             Line::new("terminating", "is being deleted; it is created again when it is gone").of(id)
         }

@@ -8,8 +8,8 @@ use crate::cluster::Error;
 use crate::manifest::ObjectId;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// A server that is ready again is noticed within ten seconds.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// A server that is ready again is noticed within five seconds; only one request at a time asks for it.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 /// After so long without an outage the pauses start over.
 const STABLE: Duration = Duration::from_secs(10);
 
@@ -64,7 +64,11 @@ impl Outage {
             None if self.opened.is_none_or(|opened| now >= opened + STABLE) => self.backoff.reset(),
             None => {}
         }
-        let pause = self.backoff.next(FIRST_PAUSE, LONGEST_PAUSE, jitter).max(super::bounded(retry_after));
+        // A server that starts asks for up to ten seconds, and may be ready in one; an overloaded one (429) means what it says.
+        let is_starting = matches!(error, Error::Unusable { code: 503, .. });
+        let asked =
+            if is_starting { super::bounded(retry_after).min(LONGEST_PAUSE) } else { super::bounded(retry_after) };
+        let pause = self.backoff.next(FIRST_PAUSE, LONGEST_PAUSE, jitter).max(asked);
         let broke_connections = broke || self.active.as_ref().is_some_and(|active| active.broke_connections);
         self.active = Some(Active { next: now + pause, probe: None, broke_connections });
         if self.told.is_none() {

@@ -147,7 +147,7 @@ fn an_outage_is_one_line_when_it_begins_and_one_when_it_ends() {
         let requests = script.0.requests;
         script.to(round + 40.0);
         let asked = script.0.requests - requests;
-        assert!(asked < 25, "{asked} requests while the server was away");
+        assert!(asked < 45, "{asked} requests while the server was away");
         script.act(|world| world.condition = Condition::Up);
         script.to(round + 50.0);
     }
