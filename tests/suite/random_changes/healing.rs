@@ -87,7 +87,10 @@ pub(super) fn wrong_when_exact(object: &Object, now: &Value) -> Vec<String> {
     if left.is_empty() && without_addresses(now) != without_addresses(&object.after) {
         return vec![format!("is {}, right is {}", comparable(now), comparable(&object.after))];
     }
-    left.iter().map(|one| format!("{} is left", one.path)).collect()
+    // In a custom resource an empty map is as good as none.
+    let is_hollow =
+        |one: &Difference| object.types().is_custom() && one.now.as_ref().is_some_and(|now| *now == json!({}));
+    left.iter().filter(|one| !is_hollow(one)).map(|one| format!("{} is left", one.path)).collect()
 }
 
 /// A Service that was created again has another address.
