@@ -31,6 +31,9 @@ pub struct RbacArgs {
     /// For apply: permit --wait
     #[arg(long)]
     wait: bool,
+    /// For apply: permit --recreate
+    #[arg(long)]
+    recreate: bool,
     #[command(flatten)]
     file: File,
     #[command(flatten)]
@@ -50,18 +53,20 @@ enum Permitted {
 
 impl RbacArgs {
     fn purpose(&self, platform_is_auto: bool) -> Result<Purpose, Failure> {
-        let Self { create_namespace, prune, wait, .. } = *self;
-        let misplaced = match self.command {
-            Permitted::Diff => [("--create-namespace", create_namespace), ("--prune", prune), ("--wait", wait)],
-            Permitted::Watch => [("--prune", prune), ("--wait", wait), ("", false)],
-            Permitted::Apply => [("", false); 3],
+        let Self { create_namespace, prune, wait, recreate, .. } = *self;
+        let of_apply = [("--prune", prune), ("--wait", wait), ("--recreate", recreate)];
+        let of_both = [("--create-namespace", create_namespace)];
+        let misplaced: Vec<(&str, bool)> = match self.command {
+            Permitted::Diff => [&of_apply[..], &of_both].concat(),
+            Permitted::Watch => of_apply.to_vec(),
+            Permitted::Apply => Vec::new(),
         };
         if let Some((flag, _)) = misplaced.into_iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::usage(format!("{flag} is no flag of {}", self.name())));
         }
         Ok(match self.command {
             Permitted::Diff => Purpose::Diff,
-            Permitted::Apply => Purpose::Apply { create_namespace, prune, wait },
+            Permitted::Apply => Purpose::Apply { create_namespace, prune, wait, recreate },
             Permitted::Watch => Purpose::Watch { create_namespace, platform_is_auto },
         })
     }

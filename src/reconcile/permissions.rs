@@ -25,6 +25,8 @@ pub enum Purpose {
         prune: bool,
         /// Rollouts are waited for.
         wait: bool,
+        /// What cannot be changed is deleted and created again.
+        recreate: bool,
     },
     /// To apply on every change.
     Watch {
@@ -109,6 +111,7 @@ impl Subject<'_> {
         if waits || matches!(purpose, Purpose::Watch { .. }) {
             verbs.extend(["list", "watch"]);
         }
+        verbs.extend(matches!(purpose, Purpose::Apply { recreate: true, .. } if !is_namespace).then_some("delete"));
         let scope = manifest.id.namespace.clone().filter(|_| resource.namespaced);
         rules.permit(scope.clone(), (group, &resource.plural, name), &verbs);
         if waits {

@@ -68,9 +68,10 @@ impl Settlement {
     }
 
     fn decide(&self, path: &FieldPath, owners: &[Owner]) -> Option<Decision> {
-        let path = path.to_string();
+        // A shell takes the quotes around keys away.
+        let path = path.to_string().replace('"', "");
         let given = |list: &'_ [String], decision: Decision| -> Vec<(String, Decision)> {
-            list.iter().map(|one| (one.trim_start_matches('.').to_owned(), decision)).collect()
+            list.iter().map(|one| (one.trim_start_matches('.').replace('"', ""), decision)).collect()
         };
         let all = [given(&self.take, Decision::Take), given(&self.yields, Decision::Yield)].concat();
         let by_path = all.iter().filter(|(given, _)| is_at_or_in(&path, given)).max_by_key(|(given, _)| given.len());

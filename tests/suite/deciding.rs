@@ -36,7 +36,7 @@ fn single_conflicts_are_taken_and_yielded_by_path_and_by_manager() {
     let text = [
         "apply -q --take one",
         r#"apply -q --take one --yield data["bpfman.agent.log.level"] --dry-run=server"#,
-        r#"apply -q --take one --yield data["bpfman.agent.log.level"] --diff"#,
+        "apply -q --take one --yield data[bpfman.agent.log.level] --diff",
         "apply -q --yield two",
         "diff -q -o paths",
         "apply -q --take .data",
@@ -62,7 +62,7 @@ fn single_conflicts_are_taken_and_yielded_by_path_and_by_manager() {
         2> warning: configmap/bpfman-config: took over data["bpfman.log.level"] from one (Update) since TIME, it was "theirs", is "bpfman=info"
         2> warning: configmap/bpfman-config: left data["bpfman.agent.log.level"] to two (Update) since TIME, it is "others", desired is "debug"
         exit 0
-        $ apply -q --take one --yield data["bpfman.agent.log.level"] --diff
+        $ apply -q --take one --yield data[bpfman.agent.log.level] --diff
         namespace/ebpf unchanged
         csidriver.storage.k8s.io/csi.bpfman.io unchanged
         configmap/bpfman-config configured
