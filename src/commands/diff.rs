@@ -159,6 +159,11 @@ async fn compare(
             exit = exit.worst(exit_of(&planned));
             approximate = approximate.take().or_else(|| planned.approximate.clone());
             report.add(&planned);
+            let shown = planned.changes().iter().flat_map(|change| &change.owners);
+            let shown = shown.chain(planned.foreign.iter().flat_map(|field| &field.owners));
+            if let Some(hint) = hints::of_names(shown) {
+                report.hint(hint);
+            }
             if let Some(hint) = hints::of_planned(&planned) {
                 report.hint(&hint);
             }

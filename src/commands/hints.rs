@@ -6,6 +6,7 @@ use crate::cluster::{Class, ConnectError, Error};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::manifest::ObjectId;
+use crate::ownership::Owner;
 use crate::reconcile::outcome::{Action, Outcome};
 use crate::reconcile::plan::Planned;
 
@@ -14,6 +15,18 @@ pub const ORPHANS: &str = "kubectl bpfman config apply --prune deletes the orpha
 
 /// How an orphan is removed of which others own fields.
 pub const KEPT_ORPHAN: &str = "kubectl bpfman config apply --prune --force-conflicts deletes it all the same";
+
+/// What the names mean that the server gives to owners whom it does not know
+/// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
+pub fn of_names<'a>(mut owners: impl Iterator<Item = &'a Owner>) -> Option<&'static str> {
+    owners.find_map(|owner| match owner.manager.as_str() {
+        "before-first-apply" => {
+            Some("before-first-apply stands for whoever set the fields before the first server-side apply: nobody was recorded then")
+        }
+        "ancient-changes" => Some("ancient-changes stands for managers whose entries the server has merged, since there were too many"),
+        _ => None,
+    })
+}
 
 /// How to settle a conflict.
 pub const CONFLICT: &str = "take the fields over with apply --force-conflicts, or single ones with --take PATH|MANAGER; leave them with --yield PATH|MANAGER";

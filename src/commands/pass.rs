@@ -153,6 +153,9 @@ impl Pass<'_> {
                 let before = live.get(&manifest.id).and_then(|live| live.as_ref().ok()?.as_ref());
                 let report = &mut report.borrow_mut();
                 report.outcome(manifest, outcome, before);
+                if let Some(hint) = hints::of_names(outcome.conflicts.iter().flat_map(|conflict| &conflict.owners)) {
+                    report.ui.hint(hint);
+                }
                 if let Some(hint) = hints::of_outcome(outcome) {
                     report.ui.hint(&hint);
                 }

@@ -305,7 +305,9 @@ fn a_second_look_finds_what_was_changed_back_and_by_whom() {
 #[test]
 fn what_became_of_each_object_is_told_in_json_and_yaml() {
     let cluster = applied();
-    patch(&cluster, MAP, "one", r#"{"data":{"bpfman.log.level":"theirs"}}"#);
+    patch(&cluster, MAP, "before-first-apply", r#"{"data":{"bpfman.log.level":"theirs"}}"#);
+    let hint = "2> hint: before-first-apply stands for whoever";
+    assert!(told(&cluster, "diff").contains(hint) && told(&cluster, "apply").contains(hint));
     let json = command(cluster.kubeconfig(), "apply -q -o json").output().unwrap().stdout;
     let json: Value = serde_json::from_slice(&json).unwrap();
     let actions: Vec<&str> =
@@ -329,7 +331,7 @@ fn what_became_of_each_object_is_told_in_json_and_yaml() {
               "live": "theirs",
               "owners": [
                 {
-                  "manager": "one",
+                  "manager": "before-first-apply",
                   "operation": "Update",
                   "subresource": null,
                   "time": "TIME"
