@@ -20,6 +20,8 @@ pub const FINALIZER: &str = "bpfman.io/config-finalizer";
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How long the watch may take to show what we have written.
+const SHOWN_WITHIN: Duration = Duration::from_secs(5);
 
 /// What is known of the finalizer, and what is being done about it.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub struct Finalizer {
     in_flight: Option<bool>,
     /// The version of the Config that the last request was for; its answer is a later one, which the watch delivers.
     asked_for: Option<String>,
+    /// Until then the watch may take to show it. A restored backup may have that version again.
+    shown_by: Time,
     backoff: Backoff,
     retry_at: Time,
     /// Whether the loop ends: then only short pauses are worth it.
@@ -61,8 +65,8 @@ impl Finalizer {
             self.told = None;
             return Next::Done;
         }
-        if self.asked_for.is_some() && self.asked_for == config.resource_version {
-            return Next::Wait;
+        if self.asked_for.is_some() && self.asked_for == config.resource_version && now < self.shown_by {
+            return Next::Later(self.shown_by);
         }
         if now < self.retry_at {
             return Next::Later(self.retry_at);
@@ -90,6 +94,7 @@ impl Finalizer {
         match answer {
             Ok(()) => {
                 self.retry_at = now;
+                self.shown_by = now + if self.hurries { FIRST_PAUSE } else { SHOWN_WITHIN };
                 if !added {
                     self.ours = None;
                 }
@@ -117,6 +122,7 @@ impl Finalizer {
     /// The end has come: no pause is waited for.
     pub fn hurry(&mut self) {
         self.retry_at = Time::ZERO;
+        self.shown_by = Time::ZERO;
         self.hurries = true;
     }
 

@@ -59,9 +59,10 @@ fn a_dry_run_writes_nothing_whatever_happens() {
     search(Mode { observe: true, ..Mode::anything() }, 1000);
 }
 
-/// What failed once. 3651: after a restore the answers to our own writes have lower versions than what is known.
+/// What failed once: after a restore the Config had the very version again that our last request was for, and was never asked for the finalizer again.
 #[test]
 fn schedules_that_failed_before_pass() {
-    let failed: Vec<String> = [3922].into_iter().filter_map(|seed| run(Mode::anything(), seed).err()).collect();
+    let failed: Vec<String> =
+        [4271, 5541, 6756].into_iter().filter_map(|seed| run(Mode::anything(), seed).err()).collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
