@@ -1,6 +1,6 @@
 //! What is to be done about each object, and why: the value that `diff` prints and that `apply` and `watch` execute.
 //!
-//! One [`Planned`] an object; [`Subject`](super::subject::Subject) makes it. Pure.
+//! One [`Planned`] an object, made in `subject`. Pure.
 
 use serde_json::Value;
 
